@@ -1,0 +1,80 @@
+"""What a judge is: it takes requests and yields replies, in whatever order they come."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from timevista_hf.cases import ForecastCase
+from timevista_hf.rubrics import Modality, Rubric
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """One question to a judge: a case as it is shown, and the rubric to judge it by."""
+
+    case: ForecastCase  # for judges that measure; a model is shown `prompt` and `image` only
+    rubric: Rubric
+    prompt: str
+    image: bytes | None = None  # PNG, where the judge looks at one
+    run: int = 0
+
+    def key(self, identity: Mapping[str, Any]) -> str:
+        """Return the SHA-256 of all that can change the answer of the judge of that identity."""
+        digest = hashlib.sha256()
+        rubric = self.rubric
+        asked = [rubric.level, rubric.dimension, rubric.fingerprint, rubric.reply_schema]
+        head = [dict(identity), rubric.system_prompt, self.prompt, asked, self.run]
+        digest.update(json.dumps(head, sort_keys=True).encode())
+        digest.update(_shown(self))
+        return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What came back: a text to parse, or the reason why there is none."""
+
+    text: str
+    status: Literal["ok", "refused", "truncated", "error"] = "ok"
+    expected_score: float | None = None  # before rounding, where the judge has it
+    reason: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)  # what was really used
+
+
+class Judge(Protocol):
+    """A judge that `judge_cases` can ask.
+
+    Attributes
+    ----------
+    name : str
+        As given on the command line, and as stored in every judgment.
+    modality : {"vision", "text", "numbers"}
+        Whether it looks at the plot, reads the numbers in the prompt, or measures the arrays.
+    identity : mapping
+        All that can change an answer: model, version, address, decoding options.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def modality(self) -> Modality | Literal["numbers"]: ...
+
+    @property
+    def identity(self) -> Mapping[str, Any]: ...
+
+    def ask(self, requests: Iterable[Request]) -> Iterator[tuple[Request, Reply]]:
+        """Answer every request once, in any order; a failure is a `Reply`, never an exception."""
+        ...
+
+
+def _shown(request: Request) -> bytes:
+    """Return the picture, or all of the case that a judge without one can measure."""
+    if request.image is not None:
+        return request.image
+    case = request.case
+    head = f"{case.season_length}|{case.history.size}|".encode()
+    return head + b"".join(a.tobytes() for a in (case.history, case.truth, case.prediction))

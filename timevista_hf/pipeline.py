@@ -1,0 +1,165 @@
+"""Cases to judgments: render, ask, parse, store; a bounded window of cases at a time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from timevista_hf._version import __version__
+from timevista_hf.cases import ForecastCase
+from timevista_hf.constraints import find_breaches
+from timevista_hf.judges import Judge, Reply, Request, Store
+from timevista_hf.rendering import Renderer, Style, describe_case
+from timevista_hf.rubrics import Judgment, Rubric, UnparsableReplyError
+
+WINDOW = 64  # cases held in memory at once
+
+RubricsFor = Callable[[ForecastCase], Sequence[Rubric]]
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedCase:
+    """A case, its judgments in the order of the rubrics, and the plot where one was shown."""
+
+    case: ForecastCase
+    judgments: tuple[Judgment, ...]
+    image: bytes | None = None
+    reused: int = 0  # judgments that came from the store
+
+
+def judge_cases(
+    cases: Iterable[ForecastCase],
+    rubrics: Sequence[Rubric] | RubricsFor,
+    judge: Judge,
+    *,
+    store: Store | None = None,
+    style: Style | None = None,
+) -> Iterator[JudgedCase]:
+    """Judge every case by every rubric, in the order of the cases.
+
+    Cases are taken as they are needed, `WINDOW` at a time. With a store, an answer that was paid
+    for once is never asked for again, also after the process was killed. Questions that show a
+    judge the same, as those on two models with equal forecasts, are asked once in a window.
+
+    Parameters
+    ----------
+    cases : iterable of ForecastCase
+    rubrics : sequence of Rubric, or callable
+        The same for every case, or a function that gives a case its own; at least one.
+    judge : Judge
+        It decides what it is shown: the plot, the numbers as text, or the arrays.
+    store : Store, optional
+        Where answers are kept and looked up.
+    style : Style, optional
+        How the plot is drawn, and how much history is shown.
+
+    Yields
+    ------
+    JudgedCase
+        A failed judgment has a status and a reason instead of a score.
+
+    Raises
+    ------
+    ValueError
+        For a case without rubrics.
+
+    Examples
+    --------
+    >>> from timevista_hf.judges import load_judge
+    >>> from timevista_hf.rubrics import load_rubric
+    >>> case = ForecastCase(id="a", history=[1, 2, 3], truth=[4, 5], prediction=[4, 5])
+    >>> [judged] = judge_cases([case], [load_rubric("trend")], load_judge("builtin"))
+    >>> judged.judgments[0].score
+    5
+    """
+    rubrics_for = rubrics if callable(rubrics) else lambda case: rubrics
+    stream = iter(cases)
+    renderer = Renderer(style)
+    while window := list(islice(stream, WINDOW)):
+        requests = [_requests(case, rubrics_for(case), judge, renderer) for case in window]
+        yield from _judge_window(requests, judge, store, renderer)
+
+
+def _judge_window(
+    requests: list[list[Request]], judge: Judge, store: Store | None, renderer: Renderer
+) -> Iterator[JudgedCase]:
+    keys = {request: request.key(judge.identity) for mine in requests for request in mine}
+    alike: dict[str, list[Request]] = {}
+    for request, key in keys.items():
+        alike.setdefault(key, []).append(request)
+    judgments: dict[Request, Judgment] = {}
+
+    def settle(key: str, reply: Reply) -> bool:
+        judged = [_judgment(request, reply, judge, renderer) for request in alike[key]]
+        judgments.update(zip(alike[key], judged, strict=True))
+        return judged[0].status == "ok"
+
+    kept = {} if store is None else store.get(list(alike))
+    reused = {key for key, reply in kept.items() if settle(key, reply)}
+    for request, reply in judge.ask(same[0] for key, same in alike.items() if key not in reused):
+        if settle(keys[request], reply) and store is not None:
+            store.put(keys[request], reply)
+    for mine in requests:
+        yield JudgedCase(
+            case=mine[0].case,
+            judgments=tuple(judgments[request] for request in mine),
+            image=mine[0].image,
+            reused=sum(keys[request] in reused for request in mine),
+        )
+
+
+def _requests(
+    case: ForecastCase, rubrics: Sequence[Rubric], judge: Judge, renderer: Renderer
+) -> list[Request]:
+    if not rubrics:
+        raise ValueError(f"{case.label}: at least one rubric is needed to judge it")
+    image = renderer.render(case) if judge.modality == "vision" else None
+    if judge.modality == "text":
+        numbers = describe_case(case, context=renderer.style.context)
+        return [
+            Request(case, rubric, rubric.prompt(modality="text", numbers=numbers))
+            for rubric in rubrics
+        ]
+    return [Request(case, rubric, rubric.prompt(), image) for rubric in rubrics]
+
+
+def _judgment(request: Request, reply: Reply, judge: Judge, renderer: Renderer) -> Judgment:
+    case, rubric = request.case, request.rubric
+    judgment = Judgment(
+        case_id=case.id,
+        cutoff=case.cutoff,
+        model=case.model,
+        dataset=rubric.dataset or case.dataset,
+        level=rubric.level,
+        dimension=rubric.dimension,
+        rubric=rubric.identity,
+        judge=judge.name,
+        status=reply.status,
+        score=None,
+        expected_score=None,
+        rationale="",
+        breaches=tuple(breach.message for breach in find_breaches(case, rubric.constraints)),
+        reason=_writable(reply.reason),
+        options=json.dumps(dict(reply.options), sort_keys=True),
+        render=renderer.style.fingerprint if request.image else "",
+        version=__version__,
+    )
+    if reply.status != "ok":
+        return judgment
+    try:
+        verdict = rubric.parse(reply.text)
+    except UnparsableReplyError as error:
+        return replace(judgment, status="unparsable", reason=str(error))
+    return replace(
+        judgment,
+        score=verdict.score,
+        expected_score=reply.expected_score,
+        rationale=_writable(verdict.rationale),
+    )
+
+
+def _writable(text: str) -> str:
+    # JSON can spell half an emoji, which no file of UTF-8 can hold.
+    return text.encode("utf-8", "replace").decode("utf-8")
