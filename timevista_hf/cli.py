@@ -25,6 +25,7 @@ from rich.table import Table
 from rich.text import Text
 
 from timevista_hf import io
+from timevista_hf._names import list_metrics
 from timevista_hf._version import __version__
 from timevista_hf.cases import ForecastCase
 from timevista_hf.judges import list_judges, load_judge
@@ -164,6 +165,15 @@ def score(
         else:
             _out.print(_score_table(run.models), _error_table(run.models))
         _say_results(run, folder)
+
+
+@app.command()
+def metrics() -> None:
+    """List the metrics that `evaluate.load` finds by name after `import timevista_hf`."""
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    for name, summary in list_metrics().items():
+        table.add_row(Text(name, style="bold"), Text(summary))
+    _out.print(table)
 
 
 @app.command()

@@ -36,6 +36,7 @@ def judge_cases(
     *,
     store: Store | None = None,
     style: Style | None = None,
+    runs: int = 1,
 ) -> Iterator[JudgedCase]:
     """Judge every case by every rubric, in the order of the cases.
 
@@ -54,6 +55,8 @@ def judge_cases(
         Where answers are kept and looked up.
     style : Style, optional
         How the plot is drawn, and how much history is shown.
+    runs : int
+        How often each question is asked anew, ≥ 1.
 
     Yields
     ------
@@ -63,7 +66,7 @@ def judge_cases(
     Raises
     ------
     ValueError
-        For a case without rubrics.
+        For a case without rubrics, or `runs` below 1.
 
     Examples
     --------
@@ -74,11 +77,16 @@ def judge_cases(
     >>> judged.judgments[0].score
     5
     """
+    if runs < 1:
+        raise ValueError(f"`runs` must be at least 1, got {runs!r}")
     rubrics_for = rubrics if callable(rubrics) else lambda case: rubrics
     stream = iter(cases)
     renderer = Renderer(style)
     while window := list(islice(stream, WINDOW)):
-        requests = [_requests(case, rubrics_for(case), judge, renderer) for case in window]
+        requests = [
+            [replace(one, run=run) for run in range(runs) for one in mine]
+            for mine in (_requests(case, rubrics_for(case), judge, renderer) for case in window)
+        ]
         yield from _judge_window(requests, judge, store, renderer)
 
 
@@ -143,6 +151,9 @@ def _judgment(request: Request, reply: Reply, judge: Judge, renderer: Renderer) 
         breaches=tuple(breach.message for breach in find_breaches(case, rubric.constraints)),
         reason=_writable(reply.reason),
         options=json.dumps(dict(reply.options), sort_keys=True),
+        run=request.run,
+        input_tokens=reply.input_tokens,
+        output_tokens=reply.output_tokens,
         render=renderer.style.fingerprint if request.image else "",
         version=__version__,
     )
@@ -156,6 +167,7 @@ def _judgment(request: Request, reply: Reply, judge: Judge, renderer: Renderer) 
         judgment,
         score=verdict.score,
         expected_score=reply.expected_score,
+        mass=reply.mass,
         rationale=_writable(verdict.rationale),
     )
 

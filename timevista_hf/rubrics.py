@@ -55,11 +55,15 @@ class Judgment:
     score: int | None  # 1 (worst) to 5 (best)
     expected_score: float | None  # the same scale, before rounding, where the judge has it
     rationale: str
+    run: int = 0  # of several independent ones
+    mass: float | None = None  # probability that the score's token was one of the scale's
     breaches: tuple[str, ...] = ()  # hard constraints of the rubric that the forecast breaks
     reason: str = ""  # why there is no score
     options: str = "{}"  # the judge's options that were really used, as JSON
     render: str = ""  # fingerprint of the picture, empty where the judge saw none
     version: str = ""  # of this package
+    input_tokens: int = 0  # that were paid for the answer, wasted attempts included
+    output_tokens: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,9 +107,9 @@ class Rubric:
     @property
     def fingerprint(self) -> str:
         """SHA-256 of all that the rubric says, so that an edited copy is told apart."""
-        said: list[Any] = [self.identity, self.body, self.scale, self.dataset, dict(self.twin)]
-        said.append([repr(constraint) for constraint in self.constraints])
-        return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+        names = [self.identity, self.level, self.dimension, self.dataset]
+        said = [names, self.body, self.scale, dict(self.twin), [repr(c) for c in self.constraints]]
+        return hashlib.sha256(json.dumps(said, sort_keys=True, default=str).encode()).hexdigest()
 
     @property
     def system_prompt(self) -> str:
@@ -176,6 +180,11 @@ def load_rubric(name: str | Path) -> Rubric:
     ------
     ValueError
         For an unknown name, or a file that is no rubric; the message names the field.
+
+    Examples
+    --------
+    >>> load_rubric("trend").dimension
+    'trend'
     """
     shipped = _shipped()
     if str(name) in shipped:
@@ -190,7 +199,13 @@ def load_rubric(name: str | Path) -> Rubric:
 
 
 def list_rubrics() -> list[str]:
-    """List the names of the shipped rubrics, micro level first."""
+    """List the names of the shipped rubrics, micro level first.
+
+    Examples
+    --------
+    >>> list_rubrics()[:3]
+    ['trend', 'motif', 'phase']
+    """
     return list(_shipped())
 
 
@@ -211,6 +226,11 @@ def select_rubrics(
     ------
     ValueError
         For an unknown level, dimension or dataset.
+
+    Examples
+    --------
+    >>> [rubric.name for rubric in select_rubrics("macro", dataset="solar")]
+    ['without_knowledge', 'solar']
     """
     if level not in ("micro", "macro"):
         raise ValueError(_unknown("level", level, ["micro", "macro"]))
@@ -346,7 +366,8 @@ _PLOT = """\
 The plot shows one case. The horizontal axis counts steps; the vertical axis shows values. The
 legend names three curves: "History" is what was known, "Truth" is what followed, and "Forecast" is
 the prediction to judge. A dashed vertical line marks where the forecast starts. Left of it lies
-context; judge what lies right of it. A gap in a curve is a missing observation."""
+context; judge what lies right of it. A gap in a curve is a missing observation. Triangles at an
+edge mark steps where the forecast leaves the axis."""
 
 _NUMBERS = """\
 The numbers below are one case. "History" is what was known, "Truth" is what followed, and

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from timevista_hf.io import read_forecasts
@@ -47,6 +47,18 @@ def tables(draw):
     }
 
 
+def tells_its_encoding(table):
+    """Whether the bytes are of that encoding only: some of cp1252 are UTF-8 for other letters."""
+    names = "".join(table["series"])
+    if table["encoding"] != "cp1252" or names.isascii():
+        return True
+    try:
+        names.encode("cp1252").decode("utf-8")
+    except UnicodeDecodeError:
+        return True
+    return False
+
+
 def written(table):
     rows = []
     for name, (history, truth, prediction) in table["series"].items():
@@ -64,6 +76,7 @@ def written(table):
 @settings(max_examples=60, deadline=None)
 @given(tables())
 def test_table_comes_back_as_it_was_written(table):
+    assume(tells_its_encoding(table))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "forecasts.csv"
         path.write_bytes(written(table).encode(table["encoding"]))

@@ -125,7 +125,7 @@ def test_judgment_with_a_wrong_field_is_refused(tmp_path):
     [
         ("status", ["fine"], r"row 1, column 'status': must be one of ok, .* got 'fine'"),
         ("level", ["nano"], r"row 1, column 'level': must be one of micro, macro, got 'nano'"),
-        ("score", ["4"], r"column 'score': must be int8, got string"),
+        ("score", ["4"], r"column 'score': must be int64, got string"),
         ("score", None, r"a file of judgments needs the column 'score'"),
     ],
 )

@@ -372,3 +372,9 @@ def test_dtw_batch_needs_no_more_memory_for_lopsided_pairs():
     # Blocks are sized by the longer side: by the shorter one, each buffer would hold all 100 pairs
     # and not 32, 0.8 MB.
     assert peak_bytes(100, 1000, 1) < 2e6
+
+
+def test_mase_is_undefined_where_the_history_repeats_but_for_rounding():
+    history = np.tile([0.1 + 0.2, 0.7, 1.1], 5)
+    history[3] = 0.3  # 0.30000000000000004 elsewhere
+    assert math.isnan(mase([1.0, 2.0], [1.0, 3.0], history, season_length=3))

@@ -65,6 +65,14 @@ def read_judgments(path: str | Path) -> Iterator[Judgment]:
     ------
     ValueError
         Where there is no such file, it is no Parquet file, or it lacks a field of `Judgment`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "judgments.parquet"
+    >>> write_judgments(path, [])
+    >>> [judgment.score for judgment in read_judgments(path)]
+    []
     """
     name = Path(path).name
     try:
@@ -114,7 +122,7 @@ def _table(group: list[Judgment], place: str) -> Any:
 
 def _type(annotation: str) -> Any:
     plain = annotation.removesuffix(" | None")
-    known = {"int": pa.int8(), "float": pa.float64(), "tuple[str, ...]": pa.list_(pa.string())}
+    known = {"int": pa.int64(), "float": pa.float64(), "tuple[str, ...]": pa.list_(pa.string())}
     return known.get(plain, pa.string())
 
 

@@ -42,6 +42,9 @@ class Reply:
     expected_score: float | None = None  # before rounding, where the judge has it
     reason: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)  # what was really used
+    mass: float | None = None  # probability that the score's token was one of the scale's
+    input_tokens: int = 0  # all that were paid, wasted attempts included
+    output_tokens: int = 0
 
 
 class Judge(Protocol):

@@ -14,16 +14,14 @@ from timevista_hf.judges._base import Reply
 _TABLE = """
 CREATE TABLE IF NOT EXISTS replies (
     key TEXT PRIMARY KEY,
-    text TEXT NOT NULL,
-    expected_score REAL,
-    options TEXT NOT NULL
+    reply TEXT NOT NULL
 ) WITHOUT ROWID
 """
 _SETUP = (
     "PRAGMA journal_mode=WAL",
     "PRAGMA synchronous=NORMAL",
     _TABLE,
-    "SELECT key, text, expected_score, options FROM replies LIMIT 0",
+    "SELECT key, reply FROM replies LIMIT 0",
 )
 _PATIENCE = 30.0  # seconds to wait for another process
 _BATCH = 500  # keys in one query, below SQLite's limit on parameters
@@ -59,19 +57,18 @@ class Store:
         for start in range(0, len(keys), _BATCH):
             some = keys[start : start + _BATCH]
             marks = ",".join("?" * len(some))
-            query = "SELECT key, text, expected_score, options FROM replies WHERE key IN"
-            for key, text, expected, options in self._connection.execute(
-                f"{query} ({marks})", some
-            ):
-                found[key] = Reply(text=text, expected_score=expected, options=json.loads(options))
+            query = f"SELECT key, reply FROM replies WHERE key IN ({marks})"
+            found.update(
+                (key, Reply(**json.loads(reply)))
+                for key, reply in self._connection.execute(query, some)
+            )
         return found
 
     def put(self, key: str, reply: Reply) -> None:
         """Keep a reply; it survives the process from here on."""
-        self._connection.execute(
-            "INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?)",
-            (key, _storable(reply.text), reply.expected_score, json.dumps(dict(reply.options))),
-        )
+        # JSON in ASCII: half an emoji, as a cut reply may end in, has no UTF-8.
+        said = json.dumps({**vars(reply), "options": dict(reply.options)})
+        self._connection.execute("INSERT OR REPLACE INTO replies VALUES (?, ?)", (key, said))
 
     def __len__(self) -> int:
         return int(self._connection.execute("SELECT COUNT(*) FROM replies").fetchone()[0])
@@ -114,8 +111,3 @@ def _set_up(connection: sqlite3.Connection) -> None:
                 if "locked" not in str(error) or time.monotonic() > deadline:
                     raise
                 time.sleep(0.01)
-
-
-def _storable(text: str) -> str:
-    # Half an emoji, as a cut reply may end in, has no UTF-8.
-    return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,5 +1,33 @@
 """Metrics on arrays: pure numpy functions that know nothing of cases or files."""
 
+from timevista_hf.metrics.agreement import (
+    Comparison,
+    Consistency,
+    Interval,
+    bootstrap_interval,
+    compare_judges,
+    consensus,
+    consistency,
+    gwet_ac2,
+    kendall,
+    krippendorff_alpha,
+    pairwise_agreement,
+    spearman,
+    weighted_kappa,
+)
+from timevista_hf.metrics.anomaly import (
+    Affiliation,
+    ChanceAffiliation,
+    EventTable,
+    SetScores,
+    affiliation_precision_recall,
+    chance_affiliation,
+    chance_set,
+    events_from_mask,
+    events_from_points,
+    set_precision_recall_f1,
+    summarize_affiliation,
+)
 from timevista_hf.metrics.forecast import (
     dtw,
     dtw_batch,
@@ -10,4 +38,36 @@ from timevista_hf.metrics.forecast import (
     mse,
 )
 
-__all__ = ["dtw", "dtw_batch", "forecast_errors", "mae", "mase", "mase_horizon", "mse"]
+__all__ = [
+    "Affiliation",
+    "ChanceAffiliation",
+    "Comparison",
+    "Consistency",
+    "EventTable",
+    "Interval",
+    "SetScores",
+    "affiliation_precision_recall",
+    "bootstrap_interval",
+    "chance_affiliation",
+    "chance_set",
+    "compare_judges",
+    "consensus",
+    "consistency",
+    "dtw",
+    "dtw_batch",
+    "events_from_mask",
+    "events_from_points",
+    "forecast_errors",
+    "gwet_ac2",
+    "kendall",
+    "krippendorff_alpha",
+    "mae",
+    "mase",
+    "mase_horizon",
+    "mse",
+    "pairwise_agreement",
+    "set_precision_recall_f1",
+    "spearman",
+    "summarize_affiliation",
+    "weighted_kappa",
+]

@@ -347,7 +347,9 @@ def _movement(series: np.ndarray, season_length: int) -> float:
     """Average the absolute change from one season to the next; nan where there is none."""
     if not isinstance(season_length, (int, np.integer)) or season_length < 1:
         raise ValueError(f"`season_length` must be an integer of at least 1, got {season_length!r}")
-    return _mean_loss(np.absolute, series[season_length:], series[:-season_length])
+    movement = _mean_loss(np.absolute, series[season_length:], series[:-season_length])
+    size = _mean_loss(np.absolute, series, np.zeros_like(series))
+    return movement if not movement <= _ROUNDING * size else 0.0
 
 
 def _scale(error: float, movement: float) -> float:
@@ -390,6 +392,9 @@ def _path_sums(y_true: np.ndarray, y_pred: np.ndarray) -> np.ndarray:
     ends: np.ndarray = one_back[n]
     return ends
 
+
+# A change of this share of the values is rounding: a history that repeats exactly, in decimals.
+_ROUNDING = 1e-14
 
 # A buffer of a block then takes 256 KiB: far beyond, the buffers fall out of the processor's cache;
 # far below, the calls cost more than the arithmetic.

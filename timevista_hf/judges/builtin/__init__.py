@@ -46,8 +46,9 @@ class BuiltinJudge:
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """What can change an answer: the version of the measurements."""
-        return {"judge": self.name, "version": VERSION}
+        """What can change an answer: how it measures, and the twins that the whole is made of."""
+        twins = {name: _errors(load_micro(name)) for name in ASPECTS}
+        return {"judge": self.name, "version": VERSION, "twins": twins}
 
     def ask(self, requests: Iterable[Request]) -> Iterator[tuple[Request, Reply]]:
         """Answer each request in turn; a case is measured once for all its rubrics."""

@@ -10,6 +10,7 @@ from timevista_hf.judges.builtin._cycles import SHORTEST, TINY, level_curve, noi
 
 NOISE_SHARE = 0.35  # of a window's variance, at most, that passes as noise
 DOUBT = 0.12  # correlation that a lag of a whole cycle must gain to be believed
+SHARPEST = 1e-12  # curvature of a correlation below which its peak has no vertex
 FINER = (0.15, 0.08, 0.05)  # how far a window may move in each round, as a share of the cycle
 
 
@@ -178,7 +179,7 @@ def _remaining_lags(table: _Similarity, place: np.ndarray, horizon: int) -> np.n
     k = np.arange(place.size)
     inner = np.clip(place, 1, table.lags.size - 2)
     before, here, after = (table.values[k, inner + step] for step in (-1, 0, 1))
-    bend = np.minimum(before - 2 * here + after, -TINY)
+    bend = np.minimum(before - 2 * here + after, -SHARPEST)
     vertex = np.where(inner == place, np.clip(0.5 * (before - after) / bend, -0.5, 0.5), 0)
     left = _median_of_three(table.lags[place] + vertex)
     return np.asarray(np.interp(np.arange(horizon), table.centres, left))

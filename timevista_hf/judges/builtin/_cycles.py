@@ -6,6 +6,7 @@ import numpy as np
 
 SHORTEST = 4  # steps in a cycle that a plot still shows as one
 FEWEST = 1.5  # cycles in the horizon below which there is no cycle to compare
+STILL = 1e-12  # ranges of the truth: a deviation that is rounding
 TINY = 1e-300  # keeps a division by a vanishing size finite
 
 
@@ -74,7 +75,7 @@ def repeats(values: np.ndarray, period: float) -> float:
     lags = range(max(1, round(0.87 * period)), round(1.13 * period) + 1)
     pairs = [(values[lag:], values[:-lag]) for lag in lags if values.size > lag + 3]
     return max(
-        (float(np.corrcoef(*pair)[0, 1]) for pair in pairs if min(np.ptp(pair, axis=1)) > 0),
+        (float(np.corrcoef(*pair)[0, 1]) for pair in pairs if min(np.std(pair, axis=1)) > STILL),
         default=0.0,
     )
 

@@ -1,0 +1,200 @@
+"""The command, as a person types it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from timevista_hf.cli import app
+
+ROOT = Path(__file__).parents[1]
+EXAMPLE = ROOT / "examples" / "forecasts.csv"
+COMMAND = [sys.executable, "-m", "timevista_hf"]
+
+
+def run(*arguments: object, cwd: Path, **options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*COMMAND, *map(str, arguments)],
+        cwd=cwd,
+        env={**os.environ, "COLUMNS": "80", "NO_COLOR": "1", **options},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=120,
+    )
+
+
+def lines(text: str) -> list[str]:
+    return [line.rstrip() for line in text.splitlines() if line.strip()]
+
+
+@pytest.fixture(scope="module")
+def scored(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess]:
+    folder = tmp_path_factory.mktemp("run")
+    done = run("score", EXAMPLE, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return folder / "forecasts-scores", done
+
+
+def test_the_readme_shows_what_the_command_prints(scored):
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = readme.split("```text\n")[1].split("```")[0]
+    assert lines(shown) == lines(scored[1].stdout)
+
+
+def test_the_folder_holds_page_tables_and_plots(scored):
+    folder = scored[0]
+    assert {path.name for path in folder.iterdir()} == {
+        "report.html",
+        "judgments.parquet",
+        "judgments.sqlite",
+        "scores.json",
+        "plots",
+    }
+    assert len(list((folder / "plots").iterdir())) == 18
+
+
+def test_what_was_decided_is_printed_and_stored(scored):
+    folder, done = scored
+    assert "time 'ds'" in done.stderr
+    assert "6 series, 6 windows, 18 cases" in done.stderr
+    decisions = json.loads((folder / "scores.json").read_text())["run"]["decisions"]
+    assert decisions["columns"]["time"] == "ds"
+
+
+def test_json_is_the_content_of_scores_json(tmp_path):
+    done = run("score", EXAMPLE, "--format", "json", "--limit", 1, cwd=tmp_path)
+    stored = (tmp_path / "forecasts-scores" / "scores.json").read_text()
+    assert json.loads(done.stdout) == json.loads(stored)
+
+
+def test_a_second_run_asks_for_nothing(scored):
+    folder, _ = scored
+    again = run("score", EXAMPLE, cwd=folder.parent)
+    assert "90 judgments, 90 from an earlier run" in again.stderr
+
+
+def test_limit_model_and_dimension_narrow_the_run(tmp_path):
+    done = run(
+        *("score", EXAMPLE, "--limit", 2, "--model", "ARIMA", "--dimension", "phase"),
+        *("--dimension", "trend", "--format", "json"),
+        cwd=tmp_path,
+    )
+    [model] = json.loads(done.stdout)["models"]
+    assert (model["model"], model["cases"]) == ("ARIMA", 2)
+    assert set(model["dimensions"]) == {"phase", "trend"}
+
+
+def test_the_macro_level_with_knowledge_uses_the_datasets_rubric(tmp_path):
+    done = run(
+        *("score", EXAMPLE, "--level", "macro", "--knowledge", "--dataset", "covid_death"),
+        *("--limit", 1, "--format", "json"),
+        cwd=tmp_path,
+    )
+    scores = json.loads(done.stdout)
+    assert scores["run"]["rubrics"] == ["without_knowledge@1.0", "covid_death@1.0"]
+    assert set(scores["models"][0]["dimensions"]) == {"without_knowledge", "with_knowledge"}
+
+
+def test_the_mock_judge_is_shown_plots(tmp_path):
+    done = run(
+        *("score", EXAMPLE, "--judge", "mock", "--limit", 1, "--aspect", "24:5"),
+        *("--format", "json"),
+        cwd=tmp_path,
+    )
+    scores = json.loads(done.stdout)
+    assert scores["models"][0]["overall"]["mean"] == 3.0
+    assert "2400x500" in scores["run"]["render"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["missing.csv"], "missing.csv: no such file"),
+        ([EXAMPLE, "--judge", "bultin"], "unknown judge 'bultin'; did you mean 'builtin'?"),
+        ([EXAMPLE, "--aspect", "4:3"], "unknown aspect '4:3'. Known: 6:5, 12:5, 18:5, 24:5"),
+        ([EXAMPLE, "--dimension", "fase"], "unknown dimension of level 'micro' 'fase'"),
+        ([EXAMPLE, "--knowledge"], "--knowledge belongs to the macro level: add --level macro"),
+        ([EXAMPLE, "--dataset", "solar"], "--dataset names the rubric of --knowledge"),
+        (
+            [EXAMPLE, "--level", "macro", "--knowledge", "--dataset", "solr"],
+            "unknown dataset with a rubric 'solr'; did you mean 'solar'?",
+        ),
+        (
+            [EXAMPLE, "--level", "macro", "--knowledge"],
+            "--knowledge needs its dataset; give --dataset NAME, or a column `dataset`",
+        ),
+        ([EXAMPLE, "--rubric", "trnd"], "unknown rubric 'trnd'; did you mean 'trend'?"),
+        ([EXAMPLE, "--rubric", "trend", "--dimension", "trend"], "--rubric stands alone"),
+        ([EXAMPLE, "--model", "ARMA"], "'ARMA'"),
+        ([EXAMPLE, "--target-column", "z"], "'z'"),
+        ([EXAMPLE, "--output", EXAMPLE], "cannot be used as the output folder"),
+        ([EXAMPLE, "--limit", "0"], "--limit"),
+        ([EXAMPLE, "--level", "nano"], "--level"),
+    ],
+)
+def test_a_mistake_ends_with_one_clear_error_and_status_two(
+    tmp_path, monkeypatch, arguments, message
+):
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(app, ["score", *map(str, arguments)])
+    assert done.exit_code == 2
+    assert message in " ".join(done.stderr.split())
+    assert done.stdout == ""
+
+
+def test_a_rubric_of_ones_own_is_a_file(tmp_path):
+    levels = "".join(f"  {score}: level {score}\n" for score in range(1, 6))
+    (tmp_path / "mine.md").write_text(
+        "---\nname: mine\nversion: '3'\nlevel: micro\ndimension: general\n"
+        f"scale:\n{levels}---\nJudge it all.\n"
+    )
+    done = run(
+        *("score", EXAMPLE, "--rubric", "mine.md", "--limit", 1, "--format", "json"), cwd=tmp_path
+    )
+    assert json.loads(done.stdout)["run"]["rubrics"] == ["mine@3"]
+
+
+def test_ctrl_c_says_how_to_go_on_and_the_next_run_does(tmp_path):
+    table = tmp_path / "many.csv"
+    rows = ["id,ds,y,m"]
+    for series in range(400):
+        rows += [
+            f"s{series},{t},{t * series % 7},{'' if t < 30 else t * series % 5}" for t in range(44)
+        ]
+    table.write_text("\n".join(rows))
+    process = subprocess.Popen(
+        [*COMMAND, "score", str(table)],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    store = tmp_path / "many-scores" / "judgments.sqlite-wal"
+    deadline = time.monotonic() + 60
+    while not (store.exists() and store.stat().st_size > 100_000):
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, stderr = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "Run the same command again to go on from here." in stderr
+    assert "Traceback" not in stderr
+    again = run("score", table, cwd=tmp_path)
+    reused = int(again.stderr.split("2000 judgments, ")[1].split()[0])
+    assert 0 < reused < 2000
+
+
+def test_the_help_names_every_option_of_reading():
+    done = run("score", "--help", cwd=ROOT)
+    for option in ("--actuals", "--context", "--first", "--decimal", "--season-length"):
+        assert option in done.stdout
