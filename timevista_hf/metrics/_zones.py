@@ -188,7 +188,7 @@ def _recall_losses(pieces: _Pieces) -> np.ndarray:
     cap_before, cap_after = (start - left) / 2, (right - stop) / 2
     inner = np.flatnonzero(zone[1:] == zone[:-1])
     nearest_to[inner] = nearest_from[inner + 1] = (stop[inner] + start[inner + 1]) / 2
-    cap_before[inner + 1] = cap_after[inner] = np.inf
+    cap_before[inner + 1] = cap_after[inner] = start[inner + 1] - stop[inner]  # out of reach
     before = np.minimum(true_stop, start) - np.maximum(true_start, nearest_from)
     after = np.minimum(true_stop, nearest_to) - np.maximum(true_start, stop)
     losses = _near_losses(start - true_stop, before, cap_before)
@@ -205,7 +205,7 @@ def _ramp_areas(low: np.ndarray, width: np.ndarray, cap: np.ndarray) -> np.ndarr
     # From the width and not from the two ends, whose difference a far, short stretch would lose.
     rising = np.minimum(np.maximum(cap - low, 0.0), width)
     areas: np.ndarray = rising * (low + rising / 2)
-    areas += np.where(rising < width, cap, 0.0) * (width - rising)
+    areas += cap * (width - rising)
     return areas
 
 
