@@ -4,6 +4,7 @@ import itertools
 import json
 import math
 import re
+import tracemalloc
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -15,6 +16,7 @@ from timevista_hf.metrics import (
     EventTable,
     _chance,
     _events,
+    _zones,
     affiliation_precision_recall,
     anomaly,
     chance_affiliation,
@@ -191,6 +193,28 @@ def test_both_paths_agree_where_times_are_no_whole_numbers(monkeypatch):
         np.testing.assert_allclose(
             np.concatenate(getattr(few, name)), np.concatenate(getattr(many, name)), **CLOSE
         )
+
+
+def test_the_size_of_the_blocks_changes_nothing(monkeypatch):
+    truth, prediction, ranges = draw_samples(300, seed=13)
+    whole = affiliation_precision_recall(truth, prediction, ranges=ranges)
+    monkeypatch.setattr(_zones, "_BLOCK_EVENTS", 7)
+    parts = affiliation_precision_recall(truth, prediction, ranges=ranges)
+    np.testing.assert_array_equal(parts.precision, whole.precision)
+    np.testing.assert_array_equal(parts.recall, whole.recall)
+
+
+def test_memory_grows_with_the_events_and_not_with_their_square():
+    def peak(count: int) -> int:
+        starts = 3 * np.arange(count)
+        table = EventTable(np.column_stack([starts, starts + 1]), [count])
+        tracemalloc.start()
+        affiliation_precision_recall(table, table, ranges=(0, 3 * count))
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return most
+
+    assert peak(40_000) < 2.5 * peak(20_000)
 
 
 FORMS = {

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +28,12 @@ class Events:
     stops: np.ndarray  # [E]
     samples: np.ndarray  # [E]
     offsets: np.ndarray  # [N + 1], where the events of a sample start
+
+    def part(self, first: int, stop: int) -> Events:
+        """Take the samples from `first` to before `stop`."""
+        own = slice(self.offsets[first], self.offsets[stop])
+        offsets = self.offsets[first : stop + 1] - self.offsets[first]
+        return Events(self.starts[own], self.stops[own], self.samples[own] - first, offsets)
 
 
 class _Pieces(NamedTuple):
@@ -45,17 +52,14 @@ def score_zones(
     truth: Events, prediction: Events, lengths: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Score all zones of all samples: precision, nan where nothing is predicted, and recall."""
-    left, right = _borders(truth, lengths)  # [Z]
-    pieces = _cut_all(truth, prediction, left, right)
-    zones, sizes = left.size, right - left
-    width = np.bincount(pieces.zone, pieces.stop - pieces.start, zones)  # [Z]
-    lost = np.bincount(pieces.zone, _precision_losses(pieces), zones)
-    missed = np.bincount(pieces.zone, _recall_losses(pieces), zones)
-    with np.errstate(invalid="ignore"):
-        precision = 1 - lost / (sizes * width)  # 0 / 0 where nothing is predicted
-    recall = 1 - missed / (sizes * (truth.stops - truth.starts))
-    recall[width == 0] = 0.0
-    return np.maximum(precision, 0.0), np.maximum(recall, 0.0)  # not a rounding error below
+    ends = truth.offsets + prediction.offsets
+    firsts = np.flatnonzero(np.diff(ends[:-1] // _BLOCK_EVENTS, prepend=-1)).tolist()
+    blocks = [
+        _score_block(truth.part(first, stop), prediction.part(first, stop), lengths[first:stop])
+        for first, stop in pairwise([*firsts, lengths.size])
+    ]
+    precision, recall = np.concatenate([np.zeros((2, 0)), *blocks], axis=1)
+    return precision, recall
 
 
 def average_zones(
@@ -112,6 +116,22 @@ def average_sample(precisions: list[float], recalls: list[float]) -> tuple[float
     precision = sum(defined) / len(defined)
     total = precision + recall
     return precision, recall, 2 * precision * recall / total if total > 0 else 0.0
+
+
+def _score_block(truth: Events, prediction: Events, lengths: np.ndarray) -> np.ndarray:
+    """Score the zones of some samples: precision and recall, [2, Z]."""
+    left, right = _borders(truth, lengths)  # [Z]
+    pieces = _cut_all(truth, prediction, left, right)
+    zones, sizes = left.size, right - left
+    width = np.bincount(pieces.zone, pieces.stop - pieces.start, zones)  # [Z]
+    lost = np.bincount(pieces.zone, _precision_losses(pieces), zones)
+    missed = np.bincount(pieces.zone, _recall_losses(pieces), zones)
+    with np.errstate(invalid="ignore"):
+        precision = 1 - lost / (sizes * width)  # 0 / 0 where nothing is predicted
+    recall = 1 - missed / (sizes * (truth.stops - truth.starts))
+    recall[width == 0] = 0.0
+    scores: np.ndarray = np.maximum(np.stack([precision, recall]), 0.0)  # no rounding error below
+    return scores
 
 
 def _borders(truth: Events, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -174,9 +194,13 @@ def _precision_losses(pieces: _Pieces) -> np.ndarray:
 def _far_losses(
     low: np.ndarray, width: np.ndarray, size: np.ndarray, cap: np.ndarray
 ) -> np.ndarray:
-    low, width = np.maximum(low, 0.0), np.maximum(width, 0.0)
-    losses = _ramp_areas(low, width, cap)
-    losses += width * (size + low + width / 2)
+    np.maximum(low, 0.0, out=low)
+    np.maximum(width, 0.0, out=width)
+    losses = width / 2
+    losses += low
+    losses += size
+    losses *= width
+    losses += _ramp_areas(low, width, cap)
     return losses
 
 
@@ -197,15 +221,23 @@ def _recall_losses(pieces: _Pieces) -> np.ndarray:
 
 
 def _near_losses(low: np.ndarray, width: np.ndarray, cap: np.ndarray) -> np.ndarray:
-    return 2 * _ramp_areas(np.maximum(low, 0.0), np.maximum(width, 0.0), cap)
+    np.maximum(low, 0.0, out=low)
+    np.maximum(width, 0.0, out=width)
+    return 2 * _ramp_areas(low, width, cap)
 
 
 def _ramp_areas(low: np.ndarray, width: np.ndarray, cap: np.ndarray) -> np.ndarray:
     """Integrate min(d, cap) over the distances d from low to low + width."""
     # From the width and not from the two ends, whose difference a far, short stretch would lose.
-    rising = np.minimum(np.maximum(cap - low, 0.0), width)
-    areas: np.ndarray = rising * (low + rising / 2)
-    areas += cap * (width - rising)
+    rising = cap - low
+    np.maximum(rising, 0.0, out=rising)  # in place: new arrays would cost more than the arithmetic
+    np.minimum(rising, width, out=rising)
+    areas: np.ndarray = rising / 2
+    areas += low
+    areas *= rising
+    level = width - rising
+    level *= cap
+    areas += level
     return areas
 
 
@@ -295,3 +327,8 @@ def _ramp_area(low: float, width: float, cap: float) -> float:
     if rising <= 0:
         return cap * width
     return rising * (low + rising / 2) + cap * (width - rising)
+
+
+# Scored together: far above, the intermediate arrays fall out of the processor's cache; far below,
+# the calls cost more than the arithmetic.
+_BLOCK_EVENTS = 1 << 14
