@@ -8,7 +8,6 @@ others are delegated.
 from __future__ import annotations
 
 import ast
-import difflib
 import functools
 import hashlib
 import sys
@@ -23,6 +22,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from timevista_hf._known import check_known
 from timevista_hf._version import __version__
 
 
@@ -307,11 +307,7 @@ def _modules(carrier: str) -> dict[str, _Module]:
 
 def _known(kind: str, carrier: str, name: str) -> _Module:
     modules = _modules(carrier)
-    if name not in modules:
-        nearest = difflib.get_close_matches(name, modules, n=1)
-        hint = f"; did you mean {nearest[0]!r}?" if nearest else "."
-        known = ", ".join(sorted(modules)) or "none in this release"
-        raise ValueError(f"unknown {kind} {name!r}{hint} Known: {known}")
+    check_known(kind, name, sorted(modules))
     return modules[name]
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from timevista_hf._known import unknown
 from timevista_hf.cases import ForecastCase
 
 _Given: TypeAlias = Mapping[str, Any]
@@ -76,7 +76,7 @@ def load_constraint(entry: Mapping[str, Any], *, place: str) -> Constraint:
         raise ValueError(f"{place}: a constraint must be a mapping, got {entry!r}")
     rule, cap, why = (entry.get(name) for name in _COMMON)
     if not isinstance(rule, str) or rule not in _RULES:
-        raise ValueError(f"{place}: {_unknown('rule', rule, list(_RULES))}")
+        raise ValueError(f"{place}: {unknown('rule', rule, list(_RULES))}")
     place = f"{place}, constraint {rule!r}"
     if type(cap) is not int or not 1 <= cap <= 4:
         raise ValueError(f"{place}: `cap` must be an integer from 1 to 4, got {cap!r}")
@@ -133,7 +133,7 @@ def _parameters(rule: str, entry: Mapping[str, Any], place: str) -> dict[str, fl
     defaults = _RULES[rule].defaults
     for name in entry:
         if name not in defaults and name not in _COMMON:
-            raise ValueError(f"{place}: {_unknown('parameter', name, [*defaults, *_COMMON])}")
+            raise ValueError(f"{place}: {unknown('parameter', name, [*defaults, *_COMMON])}")
     parameters = {}
     for name, default in defaults.items():
         if name not in entry and default is None:
@@ -146,7 +146,7 @@ def _parameter(name: str, value: Any, place: str) -> float | str:
     """Check one parameter: a choice where its name has choices, else a finite number."""
     if name in _CHOICES:
         if value not in _CHOICES[name]:
-            raise ValueError(f"{place}: {_unknown(f'`{name}`', value, _CHOICES[name])}")
+            raise ValueError(f"{place}: {unknown(f'`{name}`', value, _CHOICES[name])}")
         return str(value)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         raise ValueError(f"{place}: `{name}` must be a finite number, got {value!r}")
@@ -154,12 +154,6 @@ def _parameter(name: str, value: Any, place: str) -> float | str:
     if not low <= value <= high:
         raise ValueError(f"{place}: `{name}` must lie in {low:g} to {high:g}, got {value!r}")
     return float(value)
-
-
-def _unknown(kind: str, name: object, known: Sequence[str]) -> str:
-    nearest = difflib.get_close_matches(str(name), known, n=1)
-    hint = f"; did you mean {nearest[0]!r}?" if nearest else "."
-    return f"unknown {kind} {name!r}{hint} Known: {', '.join(known)}"
 
 
 def _positive(values: np.ndarray, case: ForecastCase, _: _Given) -> _Finding | None:

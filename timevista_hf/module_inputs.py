@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
+
+from timevista_hf._known import check_known
 
 
 def split_options(
@@ -45,9 +46,9 @@ def split_options(
     >>> split_options({"season_length": 1}, {"season_length": 12, "keep_in_memory": True})
     ({'season_length': 12}, {'keep_in_memory': True})
     """
-    _check_known("configuration", config_name or "default", ["default", *configs])
+    check_known("configuration", config_name or "default", ["default", *configs])
     for name in given:
-        _check_known("option", name, [*defaults, *_EVALUATE_OPTIONS])
+        check_known("option", name, [*defaults, *_EVALUATE_OPTIONS])
     own = {name: given.get(name, value) for name, value in defaults.items()}
     return own, {name: value for name, value in given.items() if name not in defaults}
 
@@ -73,7 +74,7 @@ def merge_options(options: Mapping[str, Any], given: Mapping[str, Any]) -> dict[
     {'level': 'macro', 'judge': 'builtin'}
     """
     for name in given:
-        _check_known("option", name, list(options))
+        check_known("option", name, list(options))
     return {**options, **{name: value for name, value in given.items() if value is not None}}
 
 
@@ -119,13 +120,6 @@ def evaluate_words(row: int | None = None) -> Iterator[None]:
             text = re.sub(word, translation, text)
         place = "" if row is None else f"row {row}: "
         raise ValueError(place + text) from error
-
-
-def _check_known(kind: str, name: str, known: Sequence[str]) -> None:
-    if name not in known:
-        nearest = difflib.get_close_matches(name, known, n=1)
-        hint = f"; did you mean {nearest[0]!r}?" if nearest else "."
-        raise ValueError(f"unknown {kind} {name!r}{hint} Known: {', '.join(known)}")
 
 
 _EVALUATE_OPTIONS = (

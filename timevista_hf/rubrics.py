@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
@@ -13,6 +12,7 @@ from typing import Any, Literal
 import yaml
 
 from timevista_hf import rubric_files
+from timevista_hf._known import check_known, unknown
 from timevista_hf.constraints import Constraint, load_constraint
 
 Level = Literal["micro", "macro"]
@@ -195,7 +195,7 @@ def load_rubric(name: str | Path) -> Rubric:
             return _parse_file(path.read_text(encoding="utf-8"), str(name))
         except (OSError, UnicodeDecodeError) as error:
             raise ValueError(f"{name}: cannot be read as a rubric file: {error}") from error
-    raise ValueError(_unknown("rubric", str(name), list(shipped)))
+    raise ValueError(unknown("rubric", str(name), list(shipped)))
 
 
 def list_rubrics() -> list[str]:
@@ -232,8 +232,7 @@ def select_rubrics(
     >>> [rubric.name for rubric in select_rubrics("macro", dataset="solar")]
     ['without_knowledge', 'solar']
     """
-    if level not in ("micro", "macro"):
-        raise ValueError(_unknown("level", level, ["micro", "macro"]))
+    check_known("level", level, ["micro", "macro"])
     names = {dimension: dimension for dimension in MICRO_DIMENSIONS}
     if level == "macro":
         names = {"without_knowledge": "without_knowledge"}
@@ -241,7 +240,7 @@ def select_rubrics(
             names["with_knowledge"] = _dataset_rubric(dataset)
     for dimension in dimensions:
         if dimension not in names:
-            raise ValueError(_unknown(f"dimension of level {level!r}", dimension, list(names)))
+            raise ValueError(unknown(f"dimension of level {level!r}", dimension, list(names)))
     return [load_rubric(names[dimension]) for dimension in dimensions or names]
 
 
@@ -249,7 +248,7 @@ def _dataset_rubric(dataset: str) -> str:
     known = [name for name in _shipped() if name not in (*MICRO_DIMENSIONS, "without_knowledge")]
     name = dataset.strip().lower().replace(" ", "_").replace("-", "_")
     if name not in known:
-        raise ValueError(_unknown("dataset with a rubric", dataset, known))
+        raise ValueError(unknown("dataset with a rubric", dataset, known))
     return name
 
 
@@ -302,14 +301,14 @@ def _check_header(header: dict[str, Any], place: str) -> None:
             raise ValueError(f"{place}: the front matter lacks `{name}`")
     for name in header:
         if name not in known:
-            raise ValueError(f"{place}: {_unknown('field', str(name), sorted(known))}")
+            raise ValueError(f"{place}: {unknown('field', str(name), sorted(known))}")
     dimensions = {"micro": MICRO_DIMENSIONS, "macro": MACRO_DIMENSIONS}
     if header["level"] not in list(dimensions):
-        raise ValueError(f"{place}: {_unknown('level', str(header['level']), list(dimensions))}")
+        raise ValueError(f"{place}: {unknown('level', str(header['level']), list(dimensions))}")
     allowed = dimensions[header["level"]]
     if header["dimension"] not in allowed:
         raise ValueError(
-            f"{place}: {_unknown('dimension', str(header['dimension']), list(allowed))}"
+            f"{place}: {unknown('dimension', str(header['dimension']), list(allowed))}"
         )
     levels = set(range(LOWEST, HIGHEST + 1))
     if not isinstance(header["scale"], dict) or set(header["scale"]) != levels:
@@ -346,12 +345,6 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(entries) != len(pairs):
         raise UnparsableReplyError("the reply's JSON object holds a key twice")
     return entries
-
-
-def _unknown(kind: str, name: str, known: Sequence[str]) -> str:
-    nearest = difflib.get_close_matches(name, known, n=1)
-    hint = f"; did you mean {nearest[0]!r}?" if nearest else "."
-    return f"unknown {kind} {name!r}{hint} Known: {', '.join(known)}"
 
 
 _REQUIRED = ("name", "version", "level", "dimension", "scale")

@@ -502,7 +502,7 @@ def test_a_truth_that_merging_cuts_off_is_empty():
 
 @pytest.mark.parametrize("option", ["empty_prediction", "empty_truth"])
 def test_an_unknown_option_lists_the_known(option):
-    with pytest.raises(ValueError, match=rf"`{option}` must be one of .*, got 'Zero'"):
+    with pytest.raises(ValueError, match=rf"unknown `{option}` 'Zero'.* Known: "):
         one([(3, 4)], [], (0, 9), **{option: "Zero"})
 
 
@@ -632,7 +632,7 @@ def test_an_answer_that_is_cut_off_by_the_range_is_empty():
 
 
 def test_an_unknown_convention_is_refused():
-    with pytest.raises(ValueError, match="`convention` must be one of honest, paper"):
+    with pytest.raises(ValueError, match="unknown `convention` 'Paper'.* Known: honest, paper"):
         summarize_affiliation(TRUTH, ANSWERS, ranges=(0, 20), convention="Paper")
 
 

@@ -32,7 +32,7 @@ REFUSED = [
     (
         "affiliation_f1",
         {"predictions": [[]], "references": [[[1, 2]]], "ranges": [0, 9], "convention": "papr"},
-        "`convention` .*'papr'",
+        "unknown `convention` 'papr'",
     ),
     (
         "annotator_agreement",

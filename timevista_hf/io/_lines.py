@@ -15,7 +15,7 @@ import pyarrow as pa
 from timevista_hf.cases import ForecastCase
 from timevista_hf.io._numbers import MISSING, NUMBER
 from timevista_hf.io._roles import ROLES, Columns, is_quantile
-from timevista_hf.io._sheet import Sheet, complain, nearest
+from timevista_hf.io._sheet import Sheet, complain, hint
 from timevista_hf.io._source import Source
 
 
@@ -100,8 +100,8 @@ def read_windows(lines: list[Line], name: str, columns: Columns) -> list[LineWin
     others = {key for window in windows for key in (*window.ignored, *window.quantiles)}
     for model in columns.models or ():
         if model not in models:
-            hint = nearest(model, sorted(models | others))
-            raise complain(name, f"no line holds the model {model!r}; {hint}")
+            known = hint(model, sorted(models | others))
+            raise complain(name, f"no line holds the model {model!r}; {known}")
     return windows
 
 
@@ -166,7 +166,7 @@ def _key(line: Line, role: str, name: str, columns: Columns) -> str | None:
     said: str | None = getattr(columns, role)
     if said is not None:
         if said not in line.values:
-            raise complain(name, f"no key {said!r}; {nearest(said, line.values)}", row=line.row)
+            raise complain(name, f"no key {said!r}; {hint(said, line.values)}", row=line.row)
         return said
     found = [key for key in line.values if key.casefold() in ROLES[role]]
     if len(found) > 1:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from timevista_hf.io._sheet import Sheet, nearest
+from timevista_hf.io._sheet import Sheet, hint
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def _column_of(sheet: Sheet, role: str, columns: Columns, elsewhere: Sequence[st
     if said in sheet.columns:
         return said
     if said is not None and said not in elsewhere:
-        raise sheet.error(f"no column {said!r} for the {role}; {nearest(said, sheet.columns)}")
+        raise sheet.error(f"no column {said!r} for the {role}; {hint(said, sheet.columns)}")
     spoken_for = {getattr(columns, other) for other in ROLES} | set(columns.models or ())
     found = [
         name for name in sheet.columns if name.casefold() in ROLES[role] and name not in spoken_for
@@ -114,7 +114,7 @@ def _split(
     if models is not None:
         for model in models:
             if model not in rest:
-                raise sheet.error(f"no column for the model {model!r}; {nearest(model, rest)}")
+                raise sheet.error(f"no column for the model {model!r}; {hint(model, rest)}")
         unasked = tuple(name for name in rest if name not in models)
         quantiles = tuple(name for name in unasked if is_quantile(name))
         ignored = tuple(name for name in unasked if name not in quantiles)

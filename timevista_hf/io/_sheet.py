@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +9,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from timevista_hf._known import nearest
 
 _UNSAID = object()
 
@@ -89,13 +90,11 @@ def complain(
     return ValueError(f"{place}: {rule}{said}" + (f"; {fix}" if fix else ""))
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
+def hint(name: str, known: Iterable[str]) -> str:
     """Say which known name is meant, and list them."""
     known = list(known)
-    folded = {entry.casefold(): entry for entry in known}
-    close = difflib.get_close_matches(name.casefold(), list(folded), n=1)
-    hint = f"did you mean {folded[close[0]]!r}? " if close else ""
-    return f"{hint}known: {', '.join(known) if known else 'none'}"
+    meant = nearest(name, known)
+    return f"did you mean {meant!r}? " * bool(meant) + f"known: {', '.join(known) or 'none'}"
 
 
 def first(mask: Any) -> int | None:

@@ -18,7 +18,7 @@ from timevista_hf.io._convert import convert_labels, convert_rows, name_series
 from timevista_hf.io._lines import Line, read_windows, window_cases
 from timevista_hf.io._open import file_decisions, open_table
 from timevista_hf.io._roles import Columns, Roles, find_roles
-from timevista_hf.io._sheet import Sheet, complain, nearest
+from timevista_hf.io._sheet import Sheet, complain, hint
 from timevista_hf.io._source import Source
 from timevista_hf.io._times import NEVER, Times, read_times
 from timevista_hf.io._windows import (
@@ -72,7 +72,7 @@ class ForecastTable:
         chosen = self.models if models is None else tuple(models)
         for model in chosen:
             if model not in self.models:
-                raise ValueError(f"unknown model {model!r}; {nearest(model, self.models)}")
+                raise ValueError(f"unknown model {model!r}; {hint(model, self.models)}")
         if limit is not None and limit < 0:
             raise ValueError(f"`limit` must not be negative, got {limit!r}")
         count = len(self) if limit is None else min(limit, len(self))

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Collection
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -38,11 +35,3 @@ def as_ratings(place: str, values: ArrayLike) -> np.ndarray:
             f"{place}, row {row}, unit {unit}: must be finite or NaN, got {ratings[row, unit]}"
         )
     return ratings
-
-
-def check_name(kind: str, name: str, known: Collection[str]) -> None:
-    """Refuse a name that is not among the known ones."""
-    if name not in known:
-        nearest = difflib.get_close_matches(str(name), known, n=1)
-        hint = f"; did you mean {nearest[0]!r}?" if nearest else "."
-        raise ValueError(f"unknown {kind} {name!r}{hint} Known: {', '.join(known)}")

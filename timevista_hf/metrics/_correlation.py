@@ -11,7 +11,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from timevista_hf.metrics._checks import as_numbers, check_name
+from timevista_hf._known import check_known
+from timevista_hf.metrics._checks import as_numbers
 from timevista_hf.metrics._rank_tables import (
     count_cells,
     kendall_of,
@@ -355,7 +356,7 @@ def _are_varied(columns: list[np.ndarray]) -> bool:
 
 
 def _check_bootstrap(statistic: str, confidence: float, resamples: int) -> None:
-    check_name("statistic", statistic, _STATISTICS)
+    check_known("statistic", statistic, _STATISTICS)
     if not 0 < confidence < 1:
         raise ValueError(f"`confidence` must be between 0 and 1, got {confidence!r}")
     if not isinstance(resamples, Integral) or resamples < 1:

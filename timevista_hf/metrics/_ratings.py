@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from timevista_hf.metrics._checks import as_numbers, check_name
+from timevista_hf._known import check_known
+from timevista_hf.metrics._checks import as_numbers
 from timevista_hf.metrics._rank_tables import count_cells, rank_codes
 
 
@@ -56,7 +57,7 @@ def as_scale(levels: Sequence[float]) -> np.ndarray:
 
 def disagreement(count: int, weights: str) -> np.ndarray:
     """Return how far apart the places on a scale are, [q, q], from 0 to 1."""
-    check_name("weights", weights, _POWERS)
+    check_known("weights", weights, _POWERS)
     places = np.arange(count)
     apart: np.ndarray = np.abs(places[:, None] - places) / (count - 1)
     return np.ceil(apart) if weights == "none" else apart ** _POWERS[weights]

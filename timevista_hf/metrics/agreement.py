@@ -10,7 +10,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from timevista_hf.metrics._checks import as_numbers, as_ratings, check_name
+from timevista_hf._known import check_known
+from timevista_hf.metrics._checks import as_numbers, as_ratings
 from timevista_hf.metrics._consistency import Consistency, consistency
 from timevista_hf.metrics._correlation import (
     Comparison,
@@ -105,7 +106,7 @@ def krippendorff_alpha(
     >>> round(krippendorff_alpha(ratings, level="ordinal"), 3)
     0.784
     """
-    check_name("level", level, ("nominal", "ordinal", "interval"))
+    check_known("level", level, ("nominal", "ordinal", "interval"))
     values, units = pairable_ratings(as_ratings("`ratings`", ratings))
     if not values.size or (values == values[0]).all():
         return math.nan
@@ -159,9 +160,9 @@ def pairwise_agreement(
     >>> round(pairwise_agreement(ratings, statistic="kendall"), 4)  # (2/3 + 2/3 + 1/3) / 3
     0.5556
     """
-    check_name("statistic", statistic, ("spearman", "kendall"))
-    check_name("reference", against, ("pairs", "mode", "others"))
-    check_name("tie rule", ties, _TIES)
+    check_known("statistic", statistic, ("spearman", "kendall"))
+    check_known("reference", against, ("pairs", "mode", "others"))
+    check_known("tie rule", ties, _TIES)
     rows = as_ratings("`ratings`", ratings)
     if len(rows) < 2:
         return math.nan
@@ -201,7 +202,7 @@ def consensus(ratings: ArrayLike, *, ties: Ties = "mean") -> np.ndarray:
     >>> consensus(ratings, ties="lower")
     array([4., 2., 1.])
     """
-    check_name("tie rule", ties, _TIES)
+    check_known("tie rule", ties, _TIES)
     matrix = as_ratings("`ratings`", ratings)
     agreed = np.full(matrix.shape[1], np.nan)
     units, annotators = np.nonzero(~np.isnan(matrix.T))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from timevista_hf._known import check_known
 from timevista_hf.metrics._chance import ChanceAffiliation, chance_affiliation, chance_set
 from timevista_hf.metrics._events import (
     EventTable,
@@ -206,8 +206,8 @@ def affiliation_precision_recall(
     >>> scores.precision, scores.recall
     (array([0.6875]), array([1.]))
     """
-    _check_choice("empty_prediction", empty_prediction, ("nan", "zero"))
-    _check_choice("empty_truth", empty_truth, ("raise", "skip"))
+    check_known("`empty_prediction`", empty_prediction, ("nan", "zero"))
+    check_known("`empty_truth`", empty_truth, ("raise", "skip"))
     true_rows, predicted_rows = read_samples("y_true", y_true), read_samples("y_pred", y_pred)
     if len(true_rows) != len(predicted_rows):
         raise ValueError(
@@ -294,7 +294,7 @@ def summarize_affiliation(
     >>> summarize_affiliation(truth, answers, ranges=(0, 10), convention="paper")["f1"]
     1.0
     """
-    _check_choice("convention", convention, ("honest", "paper"))
+    check_known("`convention`", convention, ("honest", "paper"))
     answers = read_samples("y_pred", y_pred)
     scores = affiliation_precision_recall(
         y_true,
@@ -366,13 +366,6 @@ def _paper_means(scores: Affiliation, judged: np.ndarray) -> list[float]:
 
 def _mean(values: np.ndarray) -> float:
     return float(values.mean()) if values.size else math.nan
-
-
-def _check_choice(name: str, value: object, known: tuple[str, ...]) -> None:
-    if value not in known:
-        near = difflib.get_close_matches(str(value), known, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise ValueError(f"`{name}` must be one of {', '.join(known)}, got {value!r}{hint}")
 
 
 _FEW = 32  # samples, up to which plain Python may be faster than numpy
