@@ -15,6 +15,7 @@ from timevista_hf.leaderboard import (
     case_score,
     to_records,
 )
+from timevista_hf.metrics import krippendorff_alpha
 from timevista_hf.rubrics import Judgment
 
 
@@ -303,3 +304,51 @@ def test_a_judgment_costs_a_few_bytes_however_long_its_text():
         part.itemsize * len(part) for part in (tally.cases, tally.dimensions, tally.scores)
     )
     assert stored == 7 * 1000
+
+
+def board_of(judgments) -> Scoreboard:
+    board = Scoreboard()
+    for entry in judgments:
+        board.add(entry)
+    return board
+
+
+def test_one_judge_agrees_with_nobody():
+    assert board_of(random_judgments()).agreement() == {}
+
+
+def panel(scores):
+    """Judgments of a panel: one row a judge, one column a case, None where it failed."""
+    return [
+        judgment(f"case {case}", judge=f"judge {row}", score=score, status=status)
+        for row, entries in enumerate(scores)
+        for case, score in enumerate(entries)
+        for status in ["ok" if score else "error"]
+    ]
+
+
+def test_a_panel_agrees_as_its_ratings_do():
+    scores = [[1, 2, 3, 4, 5, None], [1, 2, 3, 3, 5, 2], [2, 2, 3, 4, 4, 2]]
+    found = board_of(panel(scores)).agreement()["trend"]
+    ratings = np.array(scores, dtype=float)
+    assert found.alpha == krippendorff_alpha(ratings, level="ordinal")
+    # Of the five cases that all scored, two have one score alone: 2 and 3.
+    assert found.exact_match == 2 / 5
+    # Medians 1, 2, 3, 4, 5 and 2.
+    assert found.median == pytest.approx(17 / 6)
+    assert found.means == {"judge 0": 3.0, "judge 1": pytest.approx(16 / 6), "judge 2": 17 / 6}
+
+
+def test_the_same_case_of_two_models_is_two_units():
+    first = [judgment("a", "m", judge=name, score=2) for name in "xy"]
+    second = [judgment("a", "n", judge=name, score=score) for name, score in [("x", 5), ("y", 1)]]
+    assert board_of(first + second).agreement()["trend"].exact_match == 0.5
+
+
+def test_runs_of_one_judge_are_raters_too():
+    scored = [judgment(run=run, score=run + 2) for run in range(2)]
+    assert set(board_of(scored).agreement()["trend"].means) == {"builtin", "builtin, run 2"}
+
+
+def test_a_panels_scores_are_averaged():
+    assert summarize(panel([[1], [4]]))["naive"].overall.mean == 2.5

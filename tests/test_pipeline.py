@@ -521,3 +521,25 @@ def test_a_run_that_is_killed_twice_loses_at_most_the_answer_on_its_way_to_the_s
     assert sum(asked.values()) - 300 == lost
     whole = runpy.run_path(str(script))["run"](":memory:", tmp_path / "other log", pause=0)
     assert json.loads(result.read_text()) == json.loads(json.dumps(whole))
+
+
+def test_a_panel_judges_every_case_one_judge_after_another():
+    first, second = Recorder(lambda request: scored(2)), Recorder(lambda request: scored(4))
+    cases = make_cases(WINDOW + 3)
+    judged = judge(cases, [first, second])
+    assert [entry.case for entry in judged] == cases
+    assert [judgment.score for judgment in judged[-1].judgments] == [2, 2, 4, 4]
+
+
+def test_independent_runs_are_asked_anew_and_kept_apart(tmp_path):
+    recorder = Recorder(lambda request: scored(2 + request.run))
+    with Store(tmp_path / "store.sqlite") as store:
+        [entry] = judge([make_case()], recorder, RUBRICS[:1], runs=3, store=store)
+        [again] = judge([make_case()], recorder, RUBRICS[:1], runs=3, store=store)
+    assert [(j.run, j.score) for j in entry.judgments] == [(0, 2), (1, 3), (2, 4)]
+    assert (len(recorder.asked), again.reused) == (3, 3)
+
+
+def test_no_run_at_all_is_refused():
+    with pytest.raises(ValueError, match="`runs` must be at least 1, got 0"):
+        judge([make_case()], runs=0)

@@ -119,7 +119,7 @@ def test_the_scores_file_says_what_made_it(make_table, tmp_path):
     score(make_table(), tmp_path / "out", seed=7)
     run = scores(tmp_path / "out")["run"]
     assert run["rubrics"] == [rubric.identity for rubric in RUBRICS]
-    assert run["judge_identity"] == {"judge": "mock"}
+    assert run["judges"] == {"mock": {"judge": "mock"}}
     found = [run[name] for name in ("input", "judge", "render", "seed")]
     assert found == ["forecasts.jsonl", "mock", STYLE.fingerprint, 7]
 

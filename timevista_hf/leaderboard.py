@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from timevista_hf.metrics import consistency, krippendorff_alpha
 from timevista_hf.rubrics import (
     HIGHEST,
     LOWEST,
@@ -83,10 +84,32 @@ class ModelSummary:
         return self.overall.coverage
 
 
+@dataclass(frozen=True)
+class RaterAgreement:
+    """How alike several judges, or runs of one judge, score the same cases in one dimension.
+
+    Parameters
+    ----------
+    alpha : float
+        Krippendorff's alpha at the ordinal level; 1 is agreement, 0 is chance, nan is undefined.
+    exact_match : float
+        Part of the cases that all scored on which all agree, in [0, 1].
+    median : float
+        Mean over cases of the median over raters, from 1 to 5.
+    means : mapping of str to float
+        Each rater's own mean.
+    """
+
+    alpha: float
+    exact_match: float
+    median: float
+    means: Mapping[str, float]
+
+
 class Scoreboard:
     """Collect judgments as they come, in any order, and summarize them by model.
 
-    A judgment costs seven bytes and a model's error eight; the texts are not kept. The summary does
+    A judgment costs nine bytes and a model's error eight; the texts are not kept. The summary does
     not depend on the order of arrival.
 
     Examples
@@ -110,6 +133,7 @@ class Scoreboard:
     def __init__(self) -> None:
         self._cases: dict[tuple[str, str | None], int] = {}
         self._dimensions: dict[str, int] = {}
+        self._raters: dict[str, int] = {}
         self._tallies: dict[str, _Tally] = {}
 
     def add(self, judgment: Judgment) -> None:
@@ -127,6 +151,8 @@ class Scoreboard:
         tally.dimensions.append(
             self._dimensions.setdefault(judgment.dimension, len(self._dimensions))
         )
+        rater = judgment.judge + (f", run {judgment.run + 1}" if judgment.run else "")
+        tally.raters.append(self._raters.setdefault(rater, len(self._raters)))
         tally.scores.append(score or 0)
         tally.breaches += len(judgment.breaches)
         if judgment.status != "ok":
@@ -160,6 +186,29 @@ class Scoreboard:
             raise ValueError(f"`resamples` must be at least 1, got {resamples!r}")
         models = [self._summarize(model, seed, resamples) for model in self._tallies]
         return sorted(models, key=_rank)
+
+    def agreement(self) -> dict[str, RaterAgreement]:
+        """Compare the judges of a panel, or the runs of one judge, by dimension.
+
+        Empty where there is one rater. A case, model and dimension is one unit.
+        """
+        if len(self._raters) < 2:
+            return {}
+        columns = [
+            np.concatenate([np.asarray(getattr(t, name)) for t in self._tallies.values()])
+            for name in ("cases", "dimensions", "raters", "scores")
+        ]
+        sizes = [len(tally.cases) for tally in self._tallies.values()]
+        models = np.repeat(np.arange(len(sizes)), sizes)
+        found = {}
+        for name, dimension in sorted(self._dimensions.items(), key=_position):
+            mine = columns[1] == dimension
+            cases, _, raters, scores = (column[mine] for column in columns)
+            _, units = np.unique(np.stack([models[mine], cases]), axis=1, return_inverse=True)
+            ratings = np.full((len(self._raters), int(units.max()) + 1), math.nan)
+            ratings[raters, units.ravel()] = np.where(scores > 0, scores, math.nan)
+            found[name] = _agreement(ratings, list(self._raters))
+        return found
 
     def _tally(self, model: str) -> _Tally:
         return self._tallies.setdefault(model, _Tally())
@@ -289,10 +338,21 @@ class _Tally:
     def __init__(self) -> None:
         self.cases = array("i")
         self.dimensions = array("h")
+        self.raters = array("h")
         self.scores = array("b")  # 0 is a judgment without a score
         self.errors: dict[str, array[float]] = {}
         self.failures: Counter[str] = Counter()
         self.breaches = 0
+
+
+def _agreement(ratings: np.ndarray, raters: list[str]) -> RaterAgreement:
+    rated = ratings[:, np.isfinite(ratings).any(axis=0)]
+    return RaterAgreement(
+        alpha=krippendorff_alpha(ratings, level="ordinal"),
+        exact_match=consistency(ratings).exact_match,
+        median=_mean(np.nanmedian(rated, axis=0)) if rated.size else math.nan,
+        means={rater: _mean(row) for rater, row in zip(raters, ratings, strict=True)},
+    )
 
 
 def _checked_score(judgment: Judgment) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, tee
 
 from timevista_hf._version import __version__
 from timevista_hf.cases import ForecastCase
@@ -32,7 +32,7 @@ class JudgedCase:
 def judge_cases(
     cases: Iterable[ForecastCase],
     rubrics: Sequence[Rubric] | RubricsFor,
-    judge: Judge,
+    judge: Judge | Sequence[Judge],
     *,
     store: Store | None = None,
     style: Style | None = None,
@@ -49,8 +49,9 @@ def judge_cases(
     cases : iterable of ForecastCase
     rubrics : sequence of Rubric, or callable
         The same for every case, or a function that gives a case its own; at least one.
-    judge : Judge
-        It decides what it is shown: the plot, the numbers as text, or the arrays.
+    judge : Judge, or sequence of Judge
+        It decides what it is shown: the plot, the numbers as text, or the arrays. The judges of a
+        panel judge every case one after another.
     store : Store, optional
         Where answers are kept and looked up.
     style : Style, optional
@@ -58,9 +59,9 @@ def judge_cases(
     runs : int
         How often each question is asked anew, ≥ 1.
 
-    Yields
-    ------
-    JudgedCase
+    Returns
+    -------
+    iterator of JudgedCase
         A failed judgment has a status and a reason instead of a score.
 
     Raises
@@ -80,14 +81,40 @@ def judge_cases(
     if runs < 1:
         raise ValueError(f"`runs` must be at least 1, got {runs!r}")
     rubrics_for = rubrics if callable(rubrics) else lambda case: rubrics
-    stream = iter(cases)
     renderer = Renderer(style)
+    judges = [*judge] if isinstance(judge, Sequence) else [judge]
+    streams = [
+        _judge_alone(same, rubrics_for, one, store, renderer, runs)
+        for one, same in zip(judges, tee(cases, len(judges)), strict=True)
+    ]
+    return map(_joined, zip(*streams, strict=True))
+
+
+def _judge_alone(
+    cases: Iterable[ForecastCase],
+    rubrics_for: RubricsFor,
+    judge: Judge,
+    store: Store | None,
+    renderer: Renderer,
+    runs: int,
+) -> Iterator[JudgedCase]:
+    stream = iter(cases)
     while window := list(islice(stream, WINDOW)):
         requests = [
             [replace(one, run=run) for run in range(runs) for one in mine]
             for mine in (_requests(case, rubrics_for(case), judge, renderer) for case in window)
         ]
         yield from _judge_window(requests, judge, store, renderer)
+
+
+def _joined(panel: Sequence[JudgedCase]) -> JudgedCase:
+    """Put together what the judges of a panel say of one case."""
+    return JudgedCase(
+        case=panel[0].case,
+        judgments=tuple(judgment for entry in panel for judgment in entry.judgments),
+        image=next((entry.image for entry in panel if entry.image), None),
+        reused=sum(entry.reused for entry in panel),
+    )
 
 
 def _judge_window(

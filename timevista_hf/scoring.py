@@ -6,7 +6,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -40,12 +40,13 @@ class ScoreRun:
 def score_forecasts(
     table: ForecastTable,
     rubrics: Sequence[Rubric] | RubricsFor,
-    judge: Judge,
+    judge: Judge | Sequence[Judge],
     output: str | Path,
     *,
     models: Sequence[str] | None = None,
     limit: int | None = None,
     style: Style | None = None,
+    runs: int = 1,
     seed: int = 0,
     resume: bool = True,
     progress: Progress = iter,
@@ -60,7 +61,8 @@ def score_forecasts(
     table : ForecastTable
     rubrics : sequence of Rubric, or callable
         The same for every case, or a function that gives a case its own.
-    judge : Judge
+    judge : Judge, or sequence of Judge
+        Several are a panel: their scores are averaged, and their agreement is in ``scores.json``.
     output : str or Path
         The folder; made where it does not exist.
     models : sequence of str, optional
@@ -69,6 +71,8 @@ def score_forecasts(
         Only the first so many windows.
     style : Style, optional
         How cases are drawn.
+    runs : int
+        How often each question is asked anew.
     seed : int
         Of the bootstrap.
     resume : bool
@@ -101,12 +105,15 @@ def score_forecasts(
     counts = _Counts()
     with _new_folder(folder / "plots") as plots, Store(folder / "judgments.sqlite") as store:
         cases = table.cases(models, limit)
-        judged = judge_cases(cases, rubrics, judge, store=store, style=style)
+        judged = judge_cases(cases, rubrics, judge, store=store, style=style, runs=runs)
         stream = _recorded(progress(judged), counts, style, plots)
         write_judgments(folder / "judgments.parquet", stream)
     summaries = counts.board.summarize(seed=seed)
-    run = _made_with(table, judge, style, seed, counts)
-    write_json(folder / "scores.json", {"run": run, "models": to_records(summaries)})
+    judges = [*judge] if isinstance(judge, Sequence) else [judge]
+    run = _made_with(table, judges, style, seed, counts)
+    agreement = {name: asdict(found) for name, found in counts.board.agreement().items()}
+    scores = {"run": run, "models": to_records(summaries), "agreement": agreement}
+    write_json(folder / "scores.json", scores)
     reports = _case_reports(table.cases(models, limit), folder, counts)
     write_report(folder / "report.html", run=run, models=summaries, cases=reports)
     return ScoreRun(summaries, run, counts.judgments, counts.reused)
@@ -191,12 +198,12 @@ def _case_reports(
 
 
 def _made_with(
-    table: ForecastTable, judge: Judge, style: Style, seed: int, counts: _Counts
+    table: ForecastTable, judges: list[Judge], style: Style, seed: int, counts: _Counts
 ) -> dict[str, Any]:
     return {
         "input": table.decisions.get("file"),
-        "judge": judge.name,
-        "judge_identity": dict(judge.identity),
+        "judge": ", ".join(judge.name for judge in judges),
+        "judges": {judge.name: dict(judge.identity) for judge in judges},
         "rubrics": list(counts.rubrics),
         "render": style.fingerprint,
         "seed": seed,

@@ -632,7 +632,7 @@ def test_an_answer_that_is_cut_off_by_the_range_is_empty():
 
 
 def test_an_unknown_convention_is_refused():
-    with pytest.raises(ValueError, match="unknown `convention` 'Paper'.* Known: honest, paper"):
+    with pytest.raises(ValueError, match=r"unknown `convention` 'Paper'.* Known: honest, paper"):
         summarize_affiliation(TRUTH, ANSWERS, ranges=(0, 20), convention="Paper")
 
 
