@@ -543,3 +543,39 @@ def test_independent_runs_are_asked_anew_and_kept_apart(tmp_path):
 def test_no_run_at_all_is_refused():
     with pytest.raises(ValueError, match="`runs` must be at least 1, got 0"):
         judge([make_case()], runs=0)
+
+
+def joint_reply(**scores):
+    return json.dumps({name: {"rationale": name, "score": value} for name, value in scores.items()})
+
+
+def test_a_joint_question_is_asked_once_and_answers_every_rubric():
+    reply = Reply(text=joint_reply(phase=2, trend=5), input_tokens=7, output_tokens=3)
+    recorder = Recorder(lambda request: reply, modality="text")
+    [entry] = judge([make_case()], recorder, joint=True)
+    assert len(recorder.asked) == 1
+    found = {judgment.dimension: judgment.score for judgment in entry.judgments}
+    assert found == {"trend": 5, "phase": 2}
+    assert [judgment.rubric for judgment in entry.judgments] == [r.identity for r in RUBRICS]
+    assert sum(judgment.input_tokens for judgment in entry.judgments) == 7
+
+
+def test_a_joint_reply_that_lacks_a_dimension_scores_none():
+    reply = Reply(text=joint_reply(trend=5))
+    [entry] = judge([make_case()], Recorder(lambda request: reply, modality="text"), joint=True)
+    assert statuses([entry]) == ["unparsable", "unparsable"]
+    assert "must hold trend, phase" in entry.judgments[0].reason
+
+
+def test_a_joint_answer_is_reused_for_all_its_rubrics(tmp_path):
+    reply = Reply(text=joint_reply(trend=5, phase=2))
+    recorder = Recorder(lambda request: reply, modality="text")
+    with Store(tmp_path / "store.sqlite") as store:
+        judge([make_case()], recorder, joint=True, store=store)
+        [again] = judge([make_case()], recorder, joint=True, store=store)
+    assert (len(recorder.asked), again.reused) == (1, 2)
+
+
+def test_a_judge_that_measures_is_asked_no_joint_question():
+    with pytest.raises(ValueError, match="a judge that measures is asked one rubric at a time"):
+        judge([make_case()], load_judge("builtin"), joint=True)

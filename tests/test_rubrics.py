@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from timevista_hf import rubrics
 from timevista_hf.rubrics import (
     MICRO_DIMENSIONS,
+    JointRubric,
     Rubric,
     UnparsableReplyError,
     Verdict,
@@ -331,3 +332,39 @@ def test_a_rubric_file_in_a_wheel_is_found_beside_the_package(tmp_path, monkeypa
     (tmp_path / "micro" / "mine.md").write_text(FILE, encoding="utf-8")
     monkeypatch.setattr(rubrics.rubric_files, "__path__", [str(tmp_path)])
     assert list_rubrics() == ["mine"]
+
+
+JOINT = JointRubric((load_rubric("trend"), load_rubric("phase")))
+
+
+def test_a_joint_question_holds_every_instruction_and_scale_once():
+    prompt = JOINT.prompt()
+    for part in JOINT.parts:
+        for text in part.instruction:
+            assert prompt.count(text) == 1
+
+
+def test_a_joint_schema_asks_for_each_dimension():
+    assert JOINT.reply_schema["required"] == ["trend", "phase"]
+    assert JOINT.reply_schema["properties"]["phase"] == load_rubric("phase").reply_schema
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        ('{"trend": {"rationale": "r", "score": 5}, "phase": 3}', "phase: must be an object"),
+        (
+            '{"trend": {"rationale": "r", "score": 5}, "phase": {"rationale": "r", "score": 0}}',
+            "phase: `score` must be an integer from 1 to 5, got 0",
+        ),
+        ('{"rationale": "r", "score": 5}', "must hold trend, phase"),
+    ],
+)
+def test_a_joint_reply_that_is_off_the_form_is_unparsable(reply, reason):
+    with pytest.raises(UnparsableReplyError, match=reason):
+        JOINT.parse_parts(reply)
+
+
+def test_a_joint_question_needs_different_dimensions():
+    with pytest.raises(ValueError, match="different dimensions"):
+        JointRubric((load_rubric("trend"), load_rubric("trend")))

@@ -12,7 +12,7 @@ from timevista_hf.cases import ForecastCase
 from timevista_hf.constraints import find_breaches
 from timevista_hf.judges import Judge, Reply, Request, Store
 from timevista_hf.rendering import Renderer, Style, describe_case
-from timevista_hf.rubrics import Judgment, Rubric, UnparsableReplyError
+from timevista_hf.rubrics import JointRubric, Judgment, Rubric, UnparsableReplyError
 
 WINDOW = 64  # cases held in memory at once
 
@@ -37,6 +37,7 @@ def judge_cases(
     store: Store | None = None,
     style: Style | None = None,
     runs: int = 1,
+    joint: bool = False,
 ) -> Iterator[JudgedCase]:
     """Judge every case by every rubric, in the order of the cases.
 
@@ -58,6 +59,8 @@ def judge_cases(
         How the plot is drawn, and how much history is shown.
     runs : int
         How often each question is asked anew, ≥ 1.
+    joint : bool
+        Whether one question holds all rubrics of a case; not for judges that measure.
 
     Returns
     -------
@@ -67,7 +70,7 @@ def judge_cases(
     Raises
     ------
     ValueError
-        For a case without rubrics, or `runs` below 1.
+        For a case without rubrics, `runs` below 1, or a joint question to a judge that measures.
 
     Examples
     --------
@@ -80,11 +83,13 @@ def judge_cases(
     """
     if runs < 1:
         raise ValueError(f"`runs` must be at least 1, got {runs!r}")
+    judges = [*judge] if isinstance(judge, Sequence) else [judge]
+    if joint and any(one.modality == "numbers" for one in judges):
+        raise ValueError("a judge that measures is asked one rubric at a time, not all in one")
     rubrics_for = rubrics if callable(rubrics) else lambda case: rubrics
     renderer = Renderer(style)
-    judges = [*judge] if isinstance(judge, Sequence) else [judge]
     streams = [
-        _judge_alone(same, rubrics_for, one, store, renderer, runs)
+        _judge_alone(same, rubrics_for, one, store, renderer, runs=runs, joint=joint)
         for one, same in zip(judges, tee(cases, len(judges)), strict=True)
     ]
     return map(_joined, zip(*streams, strict=True))
@@ -96,13 +101,18 @@ def _judge_alone(
     judge: Judge,
     store: Store | None,
     renderer: Renderer,
+    *,
     runs: int,
+    joint: bool,
 ) -> Iterator[JudgedCase]:
     stream = iter(cases)
     while window := list(islice(stream, WINDOW)):
         requests = [
             [replace(one, run=run) for run in range(runs) for one in mine]
-            for mine in (_requests(case, rubrics_for(case), judge, renderer) for case in window)
+            for mine in (
+                _requests(case, _questions(case, rubrics_for(case), joint), judge, renderer)
+                for case in window
+            )
         ]
         yield from _judge_window(requests, judge, store, renderer)
 
@@ -124,12 +134,12 @@ def _judge_window(
     alike: dict[str, list[Request]] = {}
     for request, key in keys.items():
         alike.setdefault(key, []).append(request)
-    judgments: dict[Request, Judgment] = {}
+    judgments: dict[Request, list[Judgment]] = {}
 
     def settle(key: str, reply: Reply) -> bool:
-        judged = [_judgment(request, reply, judge, renderer) for request in alike[key]]
+        judged = [_judgments(request, reply, judge, renderer) for request in alike[key]]
         judgments.update(zip(alike[key], judged, strict=True))
-        return judged[0].status == "ok"
+        return judged[0][0].status == "ok"
 
     kept = {} if store is None else store.get(list(alike))
     reused = {key for key, reply in kept.items() if settle(key, reply)}
@@ -139,17 +149,26 @@ def _judge_window(
     for mine in requests:
         yield JudgedCase(
             case=mine[0].case,
-            judgments=tuple(judgments[request] for request in mine),
+            judgments=tuple(judgment for request in mine for judgment in judgments[request]),
             image=mine[0].image,
-            reused=sum(keys[request] in reused for request in mine),
+            reused=sum(len(judgments[request]) for request in mine if keys[request] in reused),
         )
 
 
-def _requests(
-    case: ForecastCase, rubrics: Sequence[Rubric], judge: Judge, renderer: Renderer
-) -> list[Request]:
+def _questions(
+    case: ForecastCase, rubrics: Sequence[Rubric], joint: bool
+) -> Sequence[Rubric | JointRubric]:
     if not rubrics:
         raise ValueError(f"{case.label}: at least one rubric is needed to judge it")
+    return [JointRubric(tuple(rubrics))] if joint else rubrics
+
+
+def _requests(
+    case: ForecastCase,
+    rubrics: Sequence[Rubric | JointRubric],
+    judge: Judge,
+    renderer: Renderer,
+) -> list[Request]:
     image = renderer.render(case) if judge.modality == "vision" else None
     if judge.modality == "text":
         numbers = describe_case(case, context=renderer.style.context)
@@ -160,9 +179,34 @@ def _requests(
     return [Request(case, rubric, rubric.prompt(), image) for rubric in rubrics]
 
 
-def _judgment(request: Request, reply: Reply, judge: Judge, renderer: Renderer) -> Judgment:
-    case, rubric = request.case, request.rubric
-    judgment = Judgment(
+def _judgments(request: Request, reply: Reply, judge: Judge, renderer: Renderer) -> list[Judgment]:
+    """Read a reply: one judgment for each rubric that was asked."""
+    unread = [_unread(request, part, reply, judge, renderer) for part in request.rubric.parts]
+    # What was paid for the reply is counted once.
+    unread[1:] = [replace(entry, input_tokens=0, output_tokens=0) for entry in unread[1:]]
+    if reply.status != "ok":
+        return unread
+    try:
+        verdicts = request.rubric.parse_parts(reply.text)
+    except UnparsableReplyError as error:
+        return [replace(entry, status="unparsable", reason=str(error)) for entry in unread]
+    return [
+        replace(
+            entry,
+            score=verdict.score,
+            expected_score=reply.expected_score,
+            mass=reply.mass,
+            rationale=_writable(verdict.rationale),
+        )
+        for entry, verdict in zip(unread, verdicts, strict=True)
+    ]
+
+
+def _unread(
+    request: Request, rubric: Rubric, reply: Reply, judge: Judge, renderer: Renderer
+) -> Judgment:
+    case = request.case
+    return Judgment(
         case_id=case.id,
         cutoff=case.cutoff,
         model=case.model,
@@ -183,19 +227,6 @@ def _judgment(request: Request, reply: Reply, judge: Judge, renderer: Renderer) 
         output_tokens=reply.output_tokens,
         render=renderer.style.fingerprint if request.image else "",
         version=__version__,
-    )
-    if reply.status != "ok":
-        return judgment
-    try:
-        verdict = rubric.parse(reply.text)
-    except UnparsableReplyError as error:
-        return replace(judgment, status="unparsable", reason=str(error))
-    return replace(
-        judgment,
-        score=verdict.score,
-        expected_score=reply.expected_score,
-        mass=reply.mass,
-        rationale=_writable(verdict.rationale),
     )
 
 

@@ -117,17 +117,15 @@ class Rubric:
         return _SYSTEM_PROMPT
 
     @property
+    def parts(self) -> tuple[Rubric, ...]:
+        """The rubrics that one reply answers: this one."""
+        return (self,)
+
+    @property
     def reply_schema(self) -> dict[str, Any]:
         """JSON schema of the reply: the rationale first, so that the score follows from it."""
-        return {
-            "type": "object",
-            "properties": {
-                "rationale": {"type": "string"},
-                "score": {"type": "integer", "enum": list(range(LOWEST, HIGHEST + 1))},
-            },
-            "required": ["rationale", "score"],
-            "additionalProperties": False,
-        }
+        score = {"type": "integer", "enum": list(range(LOWEST, HIGHEST + 1))}
+        return _object_schema({"rationale": {"type": "string"}, "score": score})
 
     def prompt(self, *, modality: Modality = "vision", numbers: str = "") -> str:
         """Write the question for one case.
@@ -139,9 +137,13 @@ class Rubric:
         numbers : str
             The case as text, for ``modality="text"``.
         """
+        return "\n\n".join([_view(modality, numbers), *self.instruction, _REPLY])
+
+    @property
+    def instruction(self) -> tuple[str, str]:
+        """What to judge, and what each score looks like, best first."""
         levels = "\n".join(f"{score}: {self.scale[score - 1]}" for score in range(HIGHEST, 0, -1))
-        view = _PLOT if modality == "vision" else f"{_NUMBERS}\n\n{numbers}"
-        return "\n\n".join([view, self.body, f"Scale:\n{levels}", _REPLY])
+        return self.body, f"Scale:\n{levels}"
 
     def parse(self, reply: str) -> Verdict:
         """Read the last JSON object of a reply; nothing is guessed, rounded or clipped.
@@ -156,15 +158,122 @@ class Rubric:
         >>> load_rubric("trend").parse('{"rationale": "same slope", "score": 5}').score
         5
         """
-        verdict = _last_object(reply)
-        score, rationale = verdict.get("score"), verdict.get("rationale")
-        if type(score) is not int or not LOWEST <= score <= HIGHEST:
+        return _verdict(_last_object(reply))
+
+    def parse_parts(self, reply: str) -> list[Verdict]:
+        """Read the verdict of each of `parts`."""
+        return [self.parse(reply)]
+
+
+@dataclass(frozen=True, eq=False)
+class JointRubric:
+    """Several rubrics asked in one question: cheaper, and each score may lean on the others.
+
+    Parameters
+    ----------
+    parts : sequence of Rubric
+        At least one, of different dimensions.
+
+    Raises
+    ------
+    ValueError
+        For no part, or two of the same dimension.
+
+    Examples
+    --------
+    >>> JointRubric((load_rubric("trend"), load_rubric("phase"))).identity
+    'trend@1.0+phase@1.0'
+    """
+
+    parts: tuple[Rubric, ...]
+
+    def __post_init__(self) -> None:
+        dimensions = [part.dimension for part in self.parts]
+        if not dimensions or len(set(dimensions)) < len(dimensions):
+            raise ValueError(f"a joint rubric needs rubrics of different dimensions: {dimensions}")
+
+    @property
+    def identity(self) -> str:
+        """The identities of its parts."""
+        return "+".join(part.identity for part in self.parts)
+
+    @property
+    def level(self) -> Level:
+        """That of its first part."""
+        return self.parts[0].level
+
+    @property
+    def dimension(self) -> str:
+        """The dimensions of its parts."""
+        return "+".join(part.dimension for part in self.parts)
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of all that its parts say."""
+        said = "".join(part.fingerprint for part in self.parts)
+        return hashlib.sha256(said.encode()).hexdigest()
+
+    @property
+    def system_prompt(self) -> str:
+        """The part of the prompt that is the same for every question."""
+        return _SYSTEM_PROMPT
+
+    @property
+    def reply_schema(self) -> dict[str, Any]:
+        """JSON schema of the reply: an object for each dimension."""
+        return _object_schema({part.dimension: part.reply_schema for part in self.parts})
+
+    def prompt(self, *, modality: Modality = "vision", numbers: str = "") -> str:
+        """Write the question for one case, as `Rubric.prompt` does."""
+        aspects = [
+            text for part in self.parts for text in (f"Aspect: {part.dimension}", *part.instruction)
+        ]
+        form = ", ".join(f'"{part.dimension}": {_ANSWER}' for part in self.parts)
+        reply = f"{_JOINT_REPLY}\n{{{form}}}"
+        return "\n\n".join([_view(modality, numbers), *aspects, reply])
+
+    def parse_parts(self, reply: str) -> list[Verdict]:
+        """Read the verdict of each of `parts`; one that is missing spoils the reply.
+
+        Raises
+        ------
+        UnparsableReplyError
+            Where the last JSON object does not hold a verdict for each dimension, and it alone.
+        """
+        found = _last_object(reply)
+        dimensions = [part.dimension for part in self.parts]
+        if set(found) != set(dimensions):
             raise UnparsableReplyError(
-                f"`score` must be an integer from {LOWEST} to {HIGHEST}, got {score!r}"
+                f"the reply must hold {', '.join(dimensions)}, got {', '.join(found)[:80]!r}"
             )
-        if not isinstance(rationale, str) or not rationale.strip():
-            raise UnparsableReplyError(f"`rationale` must be a text, got {rationale!r}")
-        return Verdict(score=score, rationale=rationale.strip())
+        return [_verdict(found[dimension], dimension) for dimension in dimensions]
+
+
+def _verdict(entry: Any, dimension: str = "") -> Verdict:
+    place = f"{dimension}: " if dimension else ""
+    if not isinstance(entry, dict):
+        raise UnparsableReplyError(f"{place}must be an object, got {entry!r}")
+    score, rationale = entry.get("score"), entry.get("rationale")
+    if type(score) is not int or not LOWEST <= score <= HIGHEST:
+        raise UnparsableReplyError(
+            f"{place}`score` must be an integer from {LOWEST} to {HIGHEST}, got {score!r}"
+        )
+    if not isinstance(rationale, str) or not rationale.strip():
+        raise UnparsableReplyError(f"{place}`rationale` must be a text, got {rationale!r}")
+    return Verdict(score=score, rationale=rationale.strip())
+
+
+def _object_schema(properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _view(modality: Modality, numbers: str) -> str:
+    return _PLOT if modality == "vision" else f"{_NUMBERS}\n\n{numbers}"
 
 
 def load_rubric(name: str | Path) -> Rubric:
@@ -367,6 +476,14 @@ The numbers below are one case. "History" is what was known, "Truth" is what fol
 "Forecast" is the prediction to judge, at the same steps as the truth. History is context; judge
 the forecast against the truth. "nan" is a missing observation."""
 
-_REPLY = """\
+_ANSWER = (
+    '{"rationale": "<two or three sentences on what you saw>", "score": <integer from 1 to 5>}'
+)
+
+_REPLY = f"""\
 Reply with one JSON object and nothing after it, the rationale before the score:
-{"rationale": "<two or three sentences on what you saw>", "score": <integer from 1 to 5>}"""
+{_ANSWER}"""
+
+_JOINT_REPLY = """\
+Judge each aspect on its own. Reply with one JSON object and nothing after it, in each aspect the
+rationale before the score:"""

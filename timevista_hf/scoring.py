@@ -47,6 +47,7 @@ def score_forecasts(
     limit: int | None = None,
     style: Style | None = None,
     runs: int = 1,
+    joint: bool = False,
     seed: int = 0,
     resume: bool = True,
     progress: Progress = iter,
@@ -73,6 +74,8 @@ def score_forecasts(
         How cases are drawn.
     runs : int
         How often each question is asked anew.
+    joint : bool
+        Whether one question holds all rubrics of a case.
     seed : int
         Of the bootstrap.
     resume : bool
@@ -105,7 +108,9 @@ def score_forecasts(
     counts = _Counts()
     with _new_folder(folder / "plots") as plots, Store(folder / "judgments.sqlite") as store:
         cases = table.cases(models, limit)
-        judged = judge_cases(cases, rubrics, judge, store=store, style=style, runs=runs)
+        judged = judge_cases(
+            cases, rubrics, judge, store=store, style=style, runs=runs, joint=joint
+        )
         stream = _recorded(progress(judged), counts, style, plots)
         write_judgments(folder / "judgments.parquet", stream)
     summaries = counts.board.summarize(seed=seed)

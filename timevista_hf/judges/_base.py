@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from timevista_hf.cases import ForecastCase
-from timevista_hf.rubrics import Modality, Rubric
+from timevista_hf.rubrics import JointRubric, Modality, Rubric
 
 
 @dataclass(frozen=True, eq=False)
@@ -17,7 +17,7 @@ class Request:
     """One question to a judge: a case as it is shown, and the rubric to judge it by."""
 
     case: ForecastCase  # for judges that measure; a model is shown `prompt` and `image` only
-    rubric: Rubric
+    rubric: Rubric | JointRubric
     prompt: str
     image: bytes | None = None  # PNG, where the judge looks at one
     run: int = 0

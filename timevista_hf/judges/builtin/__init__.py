@@ -61,7 +61,8 @@ class BuiltinJudge:
             if measured is None:
                 yield request, Reply(text="", status="error", reason=missing)
             else:
-                yield request, _reply(case, request.rubric, measured)
+                [rubric] = request.rubric.parts  # the pipeline asks it no joint questions
+                yield request, _reply(case, rubric, measured)
 
 
 def _missing(case: ForecastCase) -> str:
