@@ -194,6 +194,61 @@ def test_ctrl_c_says_how_to_go_on_and_the_next_run_does(tmp_path):
     assert 0 < reused < 2000
 
 
+def test_a_panel_is_averaged_and_its_agreement_shown(tmp_path):
+    done = run("score", EXAMPLE, "--panel", "builtin,mock", "--limit", 1, cwd=tmp_path)
+    assert "Agreement of the raters" in done.stdout
+    scores = json.loads((tmp_path / "forecasts-scores" / "scores.json").read_text())
+    assert set(scores["run"]["judges"]) == {"builtin", "mock"}
+    assert scores["agreement"]["trend"]["means"]["mock"] == 3.0
+
+
+def test_shards_are_merged_into_a_store_that_answers_everything(tmp_path):
+    for part in (1, 2):
+        run("score", EXAMPLE, "--shard", f"{part}/2", "--output", f"part{part}", cwd=tmp_path)
+    (tmp_path / "all").mkdir()
+    sources = [f"part{part}/judgments.sqlite" for part in (1, 2)]
+    done = run("merge", "all/judgments.sqlite", *sources, cwd=tmp_path)
+    assert done.stdout.strip() == "90 added, 0 known, 0 conflicts"
+    again = run("score", EXAMPLE, "--output", "all", cwd=tmp_path)
+    assert "90 judgments, 90 from an earlier run" in again.stderr
+
+
+def test_a_dry_run_asks_nothing_and_says_what_it_would_take(tmp_path):
+    done = run("score", EXAMPLE, "--dry-run", cwd=tmp_path)
+    assert "questions to ask" in done.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_cost_counts_what_an_earlier_run_has_answered(tmp_path):
+    run("score", EXAMPLE, "--limit", 2, cwd=tmp_path)
+    rows = dict(
+        line.rsplit(maxsplit=1)
+        for line in lines(run("cost", EXAMPLE, cwd=tmp_path).stdout)
+        if line.split()[-1].isdigit()
+    )
+    found = {name.strip(): int(value) for name, value in rows.items()}
+    assert (found["questions to ask"], found["answers known already"]) == (60, 30)
+
+
+def test_batch_files_go_out_and_their_answers_come_back(tmp_path):
+    key = {"OPENAI_API_KEY": "sk-none"}
+    asked = ("--judge", "openai:gpt-5.4", "--modality", "text", "--limit", 1)
+    done = run("batch", "write", EXAMPLE, *asked, "--folder", "b", cwd=tmp_path, **key)
+    [file] = done.stdout.split()
+    answer = json.dumps({"rationale": "seen", "score": 4})
+    message = {"role": "assistant", "content": answer}
+    body = {"choices": [{"message": message, "finish_reason": "stop"}], "model": "gpt-5.4"}
+    with (tmp_path / "out.jsonl").open("w") as out:
+        for line in (tmp_path / file).read_text().splitlines():
+            result = {"custom_id": json.loads(line)["custom_id"], "error": None}
+            result["response"] = {"status_code": 200, "body": body}
+            out.write(json.dumps(result) + "\n")
+    read = ("batch", "read", "out.jsonl", "--folder", "b", "--output", "forecasts-scores")
+    assert run(*read, cwd=tmp_path).stdout.strip() == "15 stored"
+    scored = run("score", EXAMPLE, *asked, cwd=tmp_path, **key)
+    assert "15 judgments, 15 from an earlier run" in scored.stderr
+
+
 def test_the_help_names_every_option_of_reading():
     done = run("score", "--help", cwd=ROOT)
     for option in ("--actuals", "--context", "--first", "--decimal", "--season-length"):

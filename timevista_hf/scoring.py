@@ -15,12 +15,13 @@ from timevista_hf._version import __version__
 from timevista_hf.cases import ForecastCase
 from timevista_hf.io import ForecastTable, read_judgments, write_json, write_judgments
 from timevista_hf.judges import Judge, Store
-from timevista_hf.leaderboard import ModelSummary, Scoreboard, to_records
+from timevista_hf.leaderboard import ModelSummary, RaterAgreement, Scoreboard, to_records
 from timevista_hf.metrics import dtw_batch, mae, mase
 from timevista_hf.pipeline import JudgedCase, RubricsFor, judge_cases
 from timevista_hf.rendering import Renderer, Style
 from timevista_hf.report import CaseReport, write_report
 from timevista_hf.rubrics import Judgment, Rubric
+from timevista_hf.shards import Shard, select_cases
 
 BATCH = 64  # cases whose DTW is computed at once
 
@@ -35,6 +36,7 @@ class ScoreRun:
     run: Mapping[str, Any]
     judgments: int
     reused: int  # judgments that came from an earlier run
+    agreement: Mapping[str, RaterAgreement]  # by dimension, where there are several raters
 
 
 def score_forecasts(
@@ -48,6 +50,7 @@ def score_forecasts(
     style: Style | None = None,
     runs: int = 1,
     joint: bool = False,
+    shard: Shard | None = None,
     seed: int = 0,
     resume: bool = True,
     progress: Progress = iter,
@@ -76,6 +79,8 @@ def score_forecasts(
         How often each question is asked anew.
     joint : bool
         Whether one question holds all rubrics of a case.
+    shard : Shard, optional
+        Only the cases of this part of the run.
     seed : int
         Of the bootstrap.
     resume : bool
@@ -106,22 +111,30 @@ def score_forecasts(
     folder = _prepared(Path(output), resume)
     style = style or Style()
     counts = _Counts()
-    with _new_folder(folder / "plots") as plots, Store(folder / "judgments.sqlite") as store:
+
+    def chosen() -> Iterator[ForecastCase]:
         cases = table.cases(models, limit)
+        return select_cases(cases, shard) if shard else cases
+
+    with _new_folder(folder / "plots") as plots, Store(folder / "judgments.sqlite") as store:
         judged = judge_cases(
-            cases, rubrics, judge, store=store, style=style, runs=runs, joint=joint
+            chosen(), rubrics, judge, store=store, style=style, runs=runs, joint=joint
         )
         stream = _recorded(progress(judged), counts, style, plots)
         write_judgments(folder / "judgments.parquet", stream)
     summaries = counts.board.summarize(seed=seed)
     judges = [*judge] if isinstance(judge, Sequence) else [judge]
     run = _made_with(table, judges, style, seed, counts)
-    agreement = {name: asdict(found) for name, found in counts.board.agreement().items()}
-    scores = {"run": run, "models": to_records(summaries), "agreement": agreement}
+    agreement = counts.board.agreement()
+    scores = {
+        "run": run,
+        "models": to_records(summaries),
+        "agreement": {name: asdict(found) for name, found in agreement.items()},
+    }
     write_json(folder / "scores.json", scores)
-    reports = _case_reports(table.cases(models, limit), folder, counts)
+    reports = _case_reports(chosen(), folder, counts)
     write_report(folder / "report.html", run=run, models=summaries, cases=reports)
-    return ScoreRun(summaries, run, counts.judgments, counts.reused)
+    return ScoreRun(summaries, run, counts.judgments, counts.reused, agreement)
 
 
 @dataclass

@@ -1,0 +1,19 @@
+"""The command `timevista`."""
+
+from __future__ import annotations
+
+import typer
+
+from timevista_hf.cli.batches import batch
+from timevista_hf.cli.score import cost, score
+from timevista_hf.cli.small import merge, metrics, version
+
+app = typer.Typer(
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Judge forecasts on their plots, with rubrics.",
+)
+for command in (score, cost, merge, metrics, version):
+    app.command()(command)
+app.add_typer(batch)

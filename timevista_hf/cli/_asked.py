@@ -1,0 +1,215 @@
+"""What is judged, by whom and how: the options that several commands share."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, fields, replace
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from timevista_hf import io
+from timevista_hf.cases import ForecastCase
+from timevista_hf.judges import Judge, JudgeOptions, list_judges, load_judge
+from timevista_hf.pipeline import RubricsFor
+from timevista_hf.rendering import Style
+from timevista_hf.rubrics import Rubric, load_rubric, select_rubrics
+
+
+class Level(str, Enum):
+    """The level of the rubrics."""
+
+    micro = "micro"
+    macro = "macro"
+
+
+class Order(str, Enum):
+    """Which part of a date comes first."""
+
+    day = "day"
+    month = "month"
+
+
+class Modality(str, Enum):
+    """What a model is shown."""
+
+    vision = "vision"
+    text = "text"
+
+
+_JUDGE = "Judge"
+_COLUMNS = "Columns, where their names do not tell"
+_READING = "Reading, where the file can be read in two ways"
+_MODELS = "openai:MODEL, anthropic:MODEL, gemini:MODEL, hf:MODEL, server:URL#MODEL, local:MODEL"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """The options, as typed; the methods make of them what the library takes."""
+
+    file: Annotated[Path, typer.Argument(help="Forecasts: CSV, Parquet or JSON Lines, also .gz.")]
+    actuals: Annotated[Path | None, typer.Option(help="A second file with history and truth.")] = (
+        None
+    )
+    level: Annotated[
+        Level, typer.Option(help="Four aspects and the whole, or the whole alone.")
+    ] = Level.micro
+    knowledge: Annotated[
+        bool, typer.Option("--knowledge", help="With --level macro: the dataset's own rubric too.")
+    ] = False
+    dataset: Annotated[str | None, typer.Option(help="Dataset of all series, for --knowledge.")] = (
+        None
+    )
+    rubric: Annotated[
+        str | None, typer.Option(help="Only this rubric: a name, or a file of your own.")
+    ] = None
+    dimension: Annotated[
+        list[str] | None, typer.Option(help="Only this dimension; may be given again.")
+    ] = None
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first so many windows.")] = None
+    output: Annotated[
+        Path | None, typer.Option(help="Folder of the results.  (default: FILE-scores)")
+    ] = None
+    context: Annotated[
+        int | None,
+        typer.Option(min=1, help="Steps of history in the plot.  (default: 3 horizons)"),
+    ] = None
+    aspect: Annotated[str, typer.Option(help="Of the plot: 6:5, 12:5, 18:5 or 24:5.")] = "12:5"
+    judge: Annotated[
+        str,
+        typer.Option(help=f"{', '.join(list_judges())}, {_MODELS}.", rich_help_panel=_JUDGE),
+    ] = "builtin"
+    runs: Annotated[
+        int, typer.Option(min=1, help="Ask each question so often.", rich_help_panel=_JUDGE)
+    ] = 1
+    joint: Annotated[
+        bool,
+        typer.Option("--joint", help="One question for all dimensions.", rich_help_panel=_JUDGE),
+    ] = False
+    modality: Annotated[
+        Modality,
+        typer.Option(help="Show a model the plot, or the numbers.", rich_help_panel=_JUDGE),
+    ] = Modality.vision
+    id_column: Annotated[str | None, typer.Option(rich_help_panel=_COLUMNS)] = None
+    time_column: Annotated[str | None, typer.Option(rich_help_panel=_COLUMNS)] = None
+    target_column: Annotated[str | None, typer.Option(rich_help_panel=_COLUMNS)] = None
+    cutoff_column: Annotated[str | None, typer.Option(rich_help_panel=_COLUMNS)] = None
+    model: Annotated[
+        list[str] | None,
+        typer.Option(help="A column to judge; may be given again.", rich_help_panel=_COLUMNS),
+    ] = None
+    season_length: Annotated[
+        int | None,
+        typer.Option(min=1, help="Steps in a season.", rich_help_panel=_READING),
+    ] = None
+    delimiter: Annotated[str | None, typer.Option(rich_help_panel=_READING)] = None
+    decimal: Annotated[
+        str | None, typer.Option(help="The decimal mark, . or ,", rich_help_panel=_READING)
+    ] = None
+    first: Annotated[
+        Order | None,
+        typer.Option(help="Which comes first in 1/2/2024.", rich_help_panel=_READING),
+    ] = None
+
+    @property
+    def folder(self) -> Path:
+        """Where the results go."""
+        return self.output or Path(f"{self.file.name.split('.')[0]}-scores")
+
+    @property
+    def style(self) -> Style:
+        """How cases are drawn."""
+        return replace(Style.with_aspect(self.aspect), context=self.context)
+
+    def load_judge(self, name: str | None = None) -> Judge:
+        """Make the judge, or another one of that name."""
+        return load_judge(name or self.judge, options=JudgeOptions(modality=self.modality.value))
+
+    def read_table(self) -> io.ForecastTable:
+        """Read the file."""
+        return io.read_forecasts(
+            self.file,
+            actuals=self.actuals,
+            columns=io.Columns(
+                id=self.id_column,
+                time=self.time_column,
+                target=self.target_column,
+                cutoff=self.cutoff_column,
+                models=tuple(self.model) if self.model else None,
+            ),
+            delimiter=self.delimiter,
+            decimal=self.decimal,
+            day_first=None if self.first is None else self.first is Order.day,
+            season_length=self.season_length,
+        )
+
+    def select_rubrics(self) -> list[Rubric] | RubricsFor:
+        """Load the rubrics, for all cases or by their dataset."""
+        dimensions = self.dimension or []
+        if self.rubric is not None:
+            if self.knowledge or self.dataset or dimensions:
+                raise ValueError(
+                    "--rubric stands alone: leave out --knowledge, --dataset, --dimension"
+                )
+            return [load_rubric(self.rubric)]
+        if not self.knowledge:
+            if self.dataset:
+                raise ValueError("--dataset names the rubric of --knowledge: add --knowledge")
+            return select_rubrics(self.level.value, dimensions=dimensions)
+        if self.level is not Level.macro:
+            raise ValueError("--knowledge belongs to the macro level: add --level macro")
+        if self.dataset:
+            return select_rubrics("macro", dimensions=dimensions, dataset=self.dataset)
+        return _rubrics_by_dataset(dimensions)
+
+
+def asks(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command, which takes an `Asked` first, all of its options on the command line."""
+    hints = get_type_hints(Asked, include_extras=True)
+    shared = [
+        inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=inspect.Parameter.empty if field.default is MISSING else field.default,
+            annotation=hints[field.name],
+        )
+        for field in fields(Asked)
+    ]
+    own_hints = get_type_hints(command, include_extras=True)
+    own = [
+        parameter.replace(annotation=own_hints[name])
+        for name, parameter in list(inspect.signature(command).parameters.items())[1:]
+    ]
+
+    @functools.wraps(command)
+    def typed(**given: Any) -> None:
+        asked = Asked(**{field.name: given.pop(field.name) for field in fields(Asked)})
+        command(asked, **given)
+
+    signature = inspect.Signature([*shared, *own])
+    typed.__dict__.pop("__wrapped__", None)
+    typed.__signature__ = signature  # type: ignore[attr-defined]
+    typed.__annotations__ = {p.name: p.annotation for p in signature.parameters.values()}
+    return typed
+
+
+def _rubrics_by_dataset(dimensions: list[str]) -> RubricsFor:
+    known: dict[str, list[Rubric]] = {}
+
+    def rubrics_for(case: ForecastCase) -> list[Rubric]:
+        if case.dataset is None:
+            raise ValueError(
+                f"{case.label}: --knowledge needs its dataset; give --dataset NAME, or a column "
+                "`dataset` in the file"
+            )
+        if case.dataset not in known:
+            known[case.dataset] = select_rubrics(
+                "macro", dimensions=dimensions, dataset=case.dataset
+            )
+        return known[case.dataset]
+
+    return rubrics_for

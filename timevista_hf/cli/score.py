@@ -1,0 +1,145 @@
+"""`timevista score`, and what it would cost."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from timevista_hf.batches import missing_requests
+from timevista_hf.cli._asked import Asked, asks
+from timevista_hf.cli._console import out, plain_errors, progress_bar, say, say_decisions
+from timevista_hf.cli._tables import agreement_table, cost_table, error_table, score_table
+from timevista_hf.costs import Budget, BudgetExhaustedError, BudgetJudge, estimate_cost, load_prices
+from timevista_hf.io import ForecastTable
+from timevista_hf.judges import Judge, Store
+from timevista_hf.scoring import ScoreRun, score_forecasts
+from timevista_hf.shards import Shard
+
+
+class Format(str, Enum):
+    """What is printed."""
+
+    table = "table"
+    json = "json"
+
+
+@asks
+def score(
+    asked: Asked,
+    *,
+    panel: Annotated[
+        str | None,
+        typer.Option(help="Judges instead of one, as in A,B,C.", rich_help_panel="Judge"),
+    ] = None,
+    budget: Annotated[
+        float | None,
+        typer.Option(min=0, help="Stop before this many US dollars.", rich_help_panel="Judge"),
+    ] = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Say what it would cost.", rich_help_panel="Judge"),
+    ] = False,
+    shard: Annotated[
+        str | None,
+        typer.Option(help="Judge only part I of N, as in 1/4.", rich_help_panel="Judge"),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of the bootstrap intervals.")] = 0,
+    resume: Annotated[
+        bool, typer.Option(help="Use the answers of an earlier run in the same folder.")
+    ] = True,
+    format_: Annotated[Format, typer.Option("--format", help="What is printed.")] = Format.table,
+) -> None:
+    """Judge the forecasts in FILE and write a report.
+
+    FILE has one row a step: series, time, truth, and a column for each model, empty in the
+    history. The columns are found by their names; what was decided is printed.
+    """
+    with plain_errors():
+        rubrics, style = asked.select_rubrics(), asked.style
+        judges = [asked.load_judge(name) for name in (panel or asked.judge).split(",")]
+        part = Shard.parse(shard) if shard else None
+        if budget is not None:
+            judges = _within(budget, judges)
+        table = asked.read_table()
+        say_decisions(table.decisions)
+        if dry_run:
+            for judge in judges:
+                _print_cost(asked, table, judge)
+            return
+        total = min(asked.limit or len(table), len(table)) * len(table.models)
+        with progress_bar(total) as progress:
+            try:
+                run = score_forecasts(
+                    table,
+                    rubrics,
+                    judges,
+                    asked.folder,
+                    limit=asked.limit,
+                    style=style,
+                    runs=asked.runs,
+                    joint=asked.joint,
+                    shard=part,
+                    seed=seed,
+                    resume=resume,
+                    progress=progress,
+                )
+            except BudgetExhaustedError as error:
+                say(f"Stopped: {error}. Run the same command with a budget to go on from here.")
+                raise typer.Exit(3) from None
+        if format_ is Format.json:
+            scores = (asked.folder / "scores.json").read_text(encoding="utf-8")
+            typer.echo(scores, nl=False)
+        else:
+            out.print(score_table(run.models), error_table(run.models))
+            if run.agreement:
+                out.print(agreement_table(run.agreement))
+        _say_results(run, asked.folder)
+
+
+@asks
+def cost(asked: Asked) -> None:
+    """Say how many questions FILE takes, and what they would cost.
+
+    Nothing is asked. Answers in the folder of an earlier run cost nothing.
+    """
+    with plain_errors():
+        judge = asked.load_judge()
+        table = asked.read_table()
+        say_decisions(table.decisions)
+        _print_cost(asked, table, judge)
+
+
+def _within(budget: float, judges: list[Judge]) -> list[Judge]:
+    """Share a budget equally: each judge of a panel has a price of its own."""
+    prices = load_prices()
+    share = budget / len(judges)
+    return [BudgetJudge(judge, Budget(share, prices.find(judge))) for judge in judges]
+
+
+def _print_cost(asked: Asked, table: ForecastTable, judge: Judge) -> None:
+    file = asked.folder / "judgments.sqlite"
+    with Store(file) if file.exists() else nullcontext() as store:
+        requests = missing_requests(
+            table.cases(limit=asked.limit),
+            asked.select_rubrics(),
+            judge,
+            style=asked.style,
+            runs=asked.runs,
+            joint=asked.joint,
+        )
+        estimate = estimate_cost(requests, judge, store=store)
+    out.print(cost_table(judge.name, estimate))
+    for note in estimate.notes:
+        say(note)
+
+
+def _say_results(run: ScoreRun, folder: Path) -> None:
+    failed = sum(sum(model.failures.values()) for model in run.models)
+    parts = [f"{run.judgments} judgments", f"{run.reused} from an earlier run"]
+    if failed:
+        parts.append(f"{failed} failed and have no score")
+    say(f"{', '.join(parts)}. See {folder / 'report.html'}")

@@ -1,0 +1,166 @@
+"""What all judges behind a network share."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from abc import ABC, abstractmethod
+from base64 import b64encode
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from itertools import islice
+from typing import Any, ClassVar
+
+from timevista_hf.judges._access import Secret, check_url
+from timevista_hf.judges._base import Reply, Request
+from timevista_hf.judges._ladder import ALL_SCHEMAS
+from timevista_hf.judges._limiter import Limiter
+from timevista_hf.judges._options import Decoding, JudgeOptions, SchemaMode
+from timevista_hf.judges._session import Send, Session
+from timevista_hf.rubrics import Modality
+
+
+class RemoteJudge(ABC):
+    """Ask a model behind a network.
+
+    A subclass says how a question becomes a payload, how a response is read, and how it is sent.
+    What the judge learns, as the parameters that the server refuses and the number of requests
+    that it stands, is kept from one call of `ask` to the next.
+
+    Parameters
+    ----------
+    family : str
+        What provider it is.
+    name : str
+        As given on the command line.
+    options : JudgeOptions
+    base_url : str
+    key : Secret
+    decoding : Decoding
+        What is sent at first.
+
+    Raises
+    ------
+    ValueError
+        For an address with credentials in it, and for options that only local judges have.
+    """
+
+    schemas: ClassVar[Sequence[SchemaMode]] = ALL_SCHEMAS
+
+    def __init__(
+        self,
+        *,
+        family: str,
+        name: str,
+        options: JudgeOptions,
+        base_url: str,
+        key: Secret,
+        decoding: Decoding,
+    ) -> None:
+        check_url(base_url)
+        if not options.rationale:
+            raise ValueError(f"judge {name!r}: only local judges can score without a rationale")
+        self.family, self.name, self.options = family, name, options
+        self.base_url = base_url.rstrip("/")
+        self.decoding = decoding
+        self._key = key
+        self._limiter = Limiter(options.concurrency)
+        self._backoff = 1.0  # seconds, doubled with every attempt
+        self._sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+
+    @property
+    def model(self) -> str:
+        """The model, as the provider spells it."""
+        return self.decoding.model
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r})"
+
+    @property
+    def modality(self) -> Modality:
+        """Whether the model sees the plot or reads the numbers."""
+        return self.options.modality
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """What can change an answer; as asked for, whatever a server refuses of it."""
+        options = self.options
+        return {
+            "family": self.family,
+            "model": self.model,
+            "base_url": self.base_url,
+            "modality": options.modality,
+            "temperature": options.temperature,
+            "max_tokens": options.max_tokens,
+            "schema": options.schema,
+            "logprobs": options.logprobs,
+        }
+
+    def payload(self, request: Request, decoding: Decoding | None = None) -> dict[str, Any]:
+        """Write the body of a request; without what the server has refused so far."""
+        return self._write(request, decoding or self.decoding)
+
+    def reply_of(self, response: Mapping[str, Any], decoding: Decoding | None = None) -> Reply:
+        """Read the body of a successful response to a payload with that decoding."""
+        return self._read(response, decoding or self.decoding)
+
+    @abstractmethod
+    def _write(self, request: Request, decoding: Decoding) -> dict[str, Any]: ...
+
+    @abstractmethod
+    def _read(self, response: Mapping[str, Any], decoding: Decoding) -> Reply: ...
+
+    @abstractmethod
+    def _connect(self, key: Secret) -> AbstractAsyncContextManager[Send]:
+        """Open a client; what it gives sends a payload, or raises `AttemptError`."""
+
+    def ask(self, requests: Iterable[Request]) -> Iterator[tuple[Request, Reply]]:
+        """Answer every request once, in the order in which the answers come.
+
+        Requests are taken in the caller's thread, and only as they can be sent. An iterator that
+        is closed early cancels what is under way.
+        """
+        stream = iter(requests)
+        with Session(self) as session:
+            waiting = 0
+            while True:
+                for request in islice(stream, max(0, self._limiter.limit - waiting)):
+                    session.submit(request)
+                    waiting += 1
+                if not waiting:
+                    return
+                yield session.take()
+                waiting -= 1
+
+
+@functools.lru_cache(maxsize=4)  # the rubrics of one case show the same picture
+def base64_of(image: bytes) -> str:
+    """Write a picture in base64."""
+    return b64encode(image).decode("ascii")
+
+
+def count(usage: Any, *names: str) -> int:
+    """Add up the tokens that a server reports under those names.
+
+    Examples
+    --------
+    >>> count({"prompt_tokens": 700, "cached": None}, "prompt_tokens", "cached")
+    700
+    """
+    reported = [usage.get(name) for name in names] if isinstance(usage, Mapping) else []
+    return sum(number for number in reported if type(number) is int)
+
+
+def text_in(value: Any) -> str:
+    """Return a reply's text; nothing is an empty one.
+
+    Raises
+    ------
+    TypeError
+        For what is no text.
+    """
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise TypeError(f"a text is needed, got {type(value).__name__}")
+    return value

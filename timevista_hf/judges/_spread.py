@@ -1,0 +1,111 @@
+"""The expected score: what the probabilities of the verdict's one token say."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from timevista_hf.rubrics import HIGHEST, LOWEST
+
+LEAST_MASS = 0.5  # below it the model was about to write something else
+
+
+class Token(NamedTuple):
+    """A token of a reply: its UTF-8 bytes, and the likeliest texts at its place."""
+
+    spelling: bytes
+    likeliest: Sequence[tuple[str, float]]  # text, log probability
+
+
+class Spread(NamedTuple):
+    """Expected score, 1 to 5, and the probability mass it rests on; None where unknown."""
+
+    expected: float | None
+    mass: float | None
+
+
+UNKNOWN = Spread(None, None)
+
+
+def spread_of(text: str, tokens: Iterable[Token]) -> Spread:
+    """Average the scale over the token of the verdict's score, and only that token.
+
+    Digits in the rationale, in objects before the last one, and in nested ones do not count. The
+    expectation is None where less than half of the probability lies on the scale.
+
+    Examples
+    --------
+    >>> said = [Token(b'{"score": ', []), Token(b"4", [("4", math.log(0.6)), ("2", math.log(0.2))])]
+    >>> spread = spread_of('{"score": 4}', [*said, Token(b"}", [])])
+    >>> round(spread.expected, 6), round(spread.mass, 6)
+    (3.5, 0.8)
+    """
+    found = _verdict(text)
+    if found is None:
+        return UNKNOWN
+    written, offset, score = found
+    try:
+        listed = list(tokens)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return UNKNOWN  # a server's odd form of them must not cost its answer
+    token = _token_at(listed, written.encode("utf-8", "surrogatepass"), offset)
+    if token is None or token.spelling.strip() != str(score).encode():
+        return UNKNOWN
+    return _average(token.likeliest)
+
+
+def _verdict(text: str) -> tuple[str, int, int] | None:
+    """Find the last object as it is written, the byte where its score stands, and the score."""
+    decoder, found = json.JSONDecoder(), None
+    start = text.find("{")
+    while start >= 0:
+        try:
+            value, stop = decoder.raw_decode(text, start)
+            found = (value, text[start:stop])
+        except (ValueError, RecursionError):
+            stop = start + 1
+        start = text.find("{", stop)
+    if found is None:
+        return None
+    value, written = found
+    places = list(_SCORE.finditer(written))
+    if len(places) != 1 or not _on_scale(value.get("score")):
+        return None
+    [place] = places
+    return written, len(written[: place.start(1)].encode("utf-8", "surrogatepass")), value["score"]
+
+
+def _token_at(tokens: list[Token], written: bytes, offset: int) -> Token | None:
+    place = b"".join(token.spelling for token in tokens).rfind(written) + offset
+    if place < offset:
+        return None
+    for token in tokens:
+        place -= len(token.spelling)
+        if place < 0:
+            return token
+    return None
+
+
+def _average(likeliest: Sequence[tuple[str, float]]) -> Spread:
+    masses = dict.fromkeys(range(LOWEST, HIGHEST + 1), 0.0)
+    for text, log_probability in likeliest:
+        stripped = text.strip()
+        # Not above 0 but for rounding, and not NaN.
+        if len(stripped) == 1 and stripped in _DIGITS and log_probability < 0.01:
+            masses[int(stripped)] += math.exp(log_probability)
+    mass = min(1.0, math.fsum(masses.values()))
+    if mass < LEAST_MASS:
+        return Spread(None, mass)
+    total = math.fsum(masses.values())
+    return Spread(math.fsum(score * part for score, part in masses.items()) / total, mass)
+
+
+def _on_scale(score: Any) -> bool:
+    return type(score) is int and LOWEST <= score <= HIGHEST
+
+
+_SCORE = re.compile(r'"score"\s*:\s*(\d)')
+_DIGITS = "".join(str(score) for score in range(LOWEST, HIGHEST + 1))

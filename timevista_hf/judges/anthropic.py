@@ -1,0 +1,145 @@
+"""The judge behind Anthropic's own API: Claude."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from importlib import import_module
+from types import ModuleType
+from typing import Any, ClassVar
+
+from timevista_hf.judges._access import Secret, key_from, missing_package
+from timevista_hf.judges._base import Reply, Request
+from timevista_hf.judges._options import Decoding, JudgeOptions, SchemaMode
+from timevista_hf.judges._remote import RemoteJudge, base64_of, count, text_in
+from timevista_hf.judges._session import Send
+from timevista_hf.judges._stainless import client_errors, fault
+
+_HOME = "https://api.anthropic.com"
+
+
+def payload(request: Request, decoding: Decoding) -> dict[str, Any]:
+    """Write the body of ``POST /v1/messages``, also the `params` of a request in a batch."""
+    body: dict[str, Any] = {
+        "model": decoding.model,
+        "max_tokens": decoding.max_tokens,
+        "system": request.rubric.system_prompt,
+        "messages": [{"role": "user", "content": _shown(request)}],
+    }
+    if decoding.temperature is not None:
+        body["temperature"] = decoding.temperature
+    if decoding.schema == "json_schema":
+        form = {"type": "json_schema", "schema": request.rubric.reply_schema}
+        body["output_config"] = {"format": form}
+    return body
+
+
+def reply_of(response: Mapping[str, Any], decoding: Decoding) -> Reply:
+    """Read the body of a message.
+
+    Examples
+    --------
+    >>> said = {"content": [], "stop_reason": "refusal"}
+    >>> reply_of(said, Decoding(model="m", max_tokens=3)).status
+    'refused'
+    """
+    usage = response.get("usage")
+    made: dict[str, Any] = {
+        "options": decoding.used(model=response.get("model")),
+        "input_tokens": count(usage, *_READ),
+        "output_tokens": count(usage, "output_tokens"),
+    }
+    blocks = response.get("content") or []
+    text = "".join(text_in(block.get("text")) for block in blocks if block.get("type") == "text")
+    stopped = response.get("stop_reason")
+    if stopped == "refusal":
+        return Reply("", "refused", reason="the model refused to answer", **made)
+    if stopped in ("max_tokens", "model_context_window_exceeded"):
+        reason = f"the reply was cut after {decoding.max_tokens} tokens (`max_tokens`)"
+        return Reply(text, "truncated", reason=reason, **made)
+    return Reply(text, **made)
+
+
+class AnthropicJudge(RemoteJudge):
+    """Ask Claude.
+
+    It tells no probabilities of tokens, so its judgments have no expected score.
+
+    Parameters
+    ----------
+    model : str
+        As Anthropic spells it.
+    options : JudgeOptions
+    name : str, optional
+        As stored in judgments; ``anthropic:MODEL`` where it is not given.
+
+    Raises
+    ------
+    ValueError
+        Where ANTHROPIC_API_KEY is not set, or the package `anthropic` is not installed.
+    """
+
+    schemas: ClassVar[Sequence[SchemaMode]] = ("json_schema", "prompt")
+
+    def __init__(
+        self, model: str, options: JudgeOptions | None = None, *, name: str | None = None
+    ) -> None:
+        options, name = options or JudgeOptions(), name or f"anthropic:{model}"
+        self._client = _load_client(name)
+        super().__init__(
+            family="anthropic",
+            name=name,
+            options=options,
+            base_url=os.environ.get("ANTHROPIC_BASE_URL") or _HOME,
+            key=key_from(name, "ANTHROPIC_API_KEY"),
+            decoding=Decoding(
+                model=model,
+                max_tokens=options.max_tokens,
+                temperature=options.temperature,
+                schema="json_schema" if options.schema == "json_schema" else "prompt",
+            ),
+        )
+
+    def _write(self, request: Request, decoding: Decoding) -> dict[str, Any]:
+        return payload(request, decoding)
+
+    def _read(self, response: Mapping[str, Any], decoding: Decoding) -> Reply:
+        return reply_of(response, decoding)
+
+    @asynccontextmanager
+    async def _connect(self, key: Secret) -> AsyncIterator[Send]:
+        client = self._client.AsyncAnthropic(
+            api_key=key.reveal(),
+            base_url=self.base_url,
+            max_retries=0,
+            timeout=self.options.timeout,
+        )
+
+        async def send(body: dict[str, Any]) -> Mapping[str, Any]:
+            with client_errors(self._client):
+                response = await client.post("/v1/messages", body=body, cast_to=object)
+            if not isinstance(response, Mapping) or response.get("error"):
+                raise fault(response)
+            return response
+
+        async with client:
+            yield send
+
+
+def _load_client(name: str) -> ModuleType:
+    try:
+        return import_module("anthropic")
+    except ImportError as error:
+        raise missing_package(name, "anthropic", "anthropic") from error
+
+
+def _shown(request: Request) -> list[dict[str, Any]]:
+    question = {"type": "text", "text": request.prompt}
+    if request.image is None:
+        return [question]
+    source = {"type": "base64", "media_type": "image/png", "data": base64_of(request.image)}
+    return [{"type": "image", "source": source}, question]
+
+
+_READ = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")

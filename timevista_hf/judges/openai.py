@@ -1,0 +1,223 @@
+"""The judge behind an OpenAI-compatible server: OpenAI, Hugging Face's router, vLLM, llama.cpp."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from timevista_hf.judges._access import Secret, check_url, key_from
+from timevista_hf.judges._base import Reply, Request
+from timevista_hf.judges._options import THINKING_FLOOR, Decoding, JudgeOptions, TokenField
+from timevista_hf.judges._presets import thinks
+from timevista_hf.judges._remote import RemoteJudge, base64_of, count, text_in
+from timevista_hf.judges._session import Send
+from timevista_hf.judges._spread import Token, spread_of
+from timevista_hf.judges._stainless import client_errors, fault
+
+TOP_LOGPROBS = 20  # as many as OpenAI gives
+_HOME = "https://api.openai.com/v1"
+_ROUTER = "https://router.huggingface.co/v1"
+
+
+def payload(request: Request, decoding: Decoding) -> dict[str, Any]:
+    """Write the body of ``POST /chat/completions``, also the `body` of a line in a batch file.
+
+    What the questions on one case share comes first, so that a server can reuse it.
+    """
+    body: dict[str, Any] = {
+        "model": decoding.model,
+        "messages": [
+            {"role": "system", "content": request.rubric.system_prompt},
+            {"role": "user", "content": _shown(request)},
+        ],
+        decoding.token_field: decoding.max_tokens,
+    }
+    if decoding.temperature is not None:
+        body["temperature"] = decoding.temperature
+    if decoding.top_logprobs:
+        body |= {"logprobs": True, "top_logprobs": decoding.top_logprobs}
+    if decoding.schema == "json_schema":
+        schema = {"name": "verdict", "strict": True, "schema": request.rubric.reply_schema}
+        body["response_format"] = {"type": "json_schema", "json_schema": schema}
+    elif decoding.schema == "json_object":
+        body["response_format"] = {"type": "json_object"}
+    return body
+
+
+def reply_of(response: Mapping[str, Any], decoding: Decoding) -> Reply:
+    """Read the body of a response with status 200.
+
+    Examples
+    --------
+    >>> said = {"message": {"content": '{"score'}, "finish_reason": "length"}
+    >>> reply_of({"choices": [said]}, Decoding(model="m", max_tokens=3)).status
+    'truncated'
+    """
+    usage = response.get("usage")
+    made: dict[str, Any] = {
+        "options": decoding.used(
+            model=response.get("model"), fingerprint=response.get("system_fingerprint")
+        ),
+        "input_tokens": count(usage, "prompt_tokens"),
+        "output_tokens": count(usage, "completion_tokens"),
+    }
+    if not response.get("choices"):
+        return Reply("", "error", reason="the response holds no choice", **made)
+    choice = response["choices"][0]
+    message = choice.get("message") or {}
+    text, refusal = text_in(message.get("content")), text_in(message.get("refusal"))
+    stopped = choice.get("finish_reason")
+    if refusal or stopped == "content_filter":
+        reason = refusal or "a content filter stopped the reply"
+        return Reply("", "refused", reason=reason, **made)
+    if stopped == "length":
+        reason = f"the reply was cut after {decoding.max_tokens} tokens (`max_tokens`)"
+        return Reply(text, "truncated", reason=reason, **made)
+    if stopped == "error":
+        return Reply(text, "error", reason="the server broke off the reply", **made)
+    spread = spread_of(text, _tokens(choice))
+    return Reply(text, expected_score=spread.expected, mass=spread.mass, **made)
+
+
+class OpenAIJudge(RemoteJudge):
+    """Ask a model at OpenAI, or at a server that speaks its language.
+
+    Parameters
+    ----------
+    model : str
+        As the server spells it.
+    options : JudgeOptions
+    name : str, optional
+        As stored in judgments; ``openai:MODEL`` where it is not given.
+    family : str
+        ``"openai"``, ``"hf"`` or ``"server"``.
+    base_url : str, optional
+        OPENAI_BASE_URL, or OpenAI's own, where it is not given.
+    key : Secret, optional
+        OPENAI_API_KEY where it is not given.
+
+    Raises
+    ------
+    ValueError
+        Where there is no key, or the address is not one.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        options: JudgeOptions | None = None,
+        *,
+        name: str | None = None,
+        family: str = "openai",
+        base_url: str | None = None,
+        key: Secret | None = None,
+    ) -> None:
+        options, name = options or JudgeOptions(), name or f"{family}:{model}"
+        # OpenAI takes the newer name from every model; other servers may know the older one only.
+        field: TokenField = "max_completion_tokens" if family == "openai" else "max_tokens"
+        super().__init__(
+            family=family,
+            name=name,
+            options=options,
+            base_url=base_url or os.environ.get("OPENAI_BASE_URL") or _HOME,
+            key=key or key_from(name, "OPENAI_API_KEY"),
+            decoding=Decoding(
+                model=model,
+                max_tokens=max(options.max_tokens, THINKING_FLOOR if thinks(model) else 0),
+                token_field=field,
+                temperature=options.temperature,
+                top_logprobs=TOP_LOGPROBS if options.logprobs else 0,
+                schema=options.schema,
+            ),
+        )
+
+    def _write(self, request: Request, decoding: Decoding) -> dict[str, Any]:
+        return payload(request, decoding)
+
+    def _read(self, response: Mapping[str, Any], decoding: Decoding) -> Reply:
+        return reply_of(response, decoding)
+
+    @asynccontextmanager
+    async def _connect(self, key: Secret) -> AsyncIterator[Send]:
+        import openai
+
+        client = openai.AsyncOpenAI(
+            api_key=key.reveal() or "none",  # the client wants one, also where the server does not
+            base_url=self.base_url,
+            max_retries=0,
+            timeout=self.options.timeout,
+        )
+
+        async def send(body: dict[str, Any]) -> Mapping[str, Any]:
+            with client_errors(openai):
+                response = await client.post("/chat/completions", body=body, cast_to=object)
+            if not isinstance(response, Mapping) or response.get("error"):
+                raise fault(response)
+            return response
+
+        async with client:
+            yield send
+
+
+def router_judge(model: str, options: JudgeOptions | None = None, *, name: str) -> OpenAIJudge:
+    """Make the judge of a model behind Hugging Face Inference Providers; its key is HF_TOKEN."""
+    url = os.environ.get("HF_ROUTER_BASE_URL") or _ROUTER
+    key = key_from(name, "HF_TOKEN")
+    return OpenAIJudge(model, options, name=name, family="hf", base_url=url, key=key)
+
+
+def server_judge(
+    address: str,
+    options: JudgeOptions | None = None,
+    *,
+    name: str | None = None,
+    key: str = "TIMEVISTA_SERVER_KEY",
+    needed: bool = False,
+) -> OpenAIJudge:
+    """Make the judge of a model at a server of one's own.
+
+    Parameters
+    ----------
+    address : str
+        ``URL#MODEL``, as ``http://localhost:8000/v1#Qwen/Qwen3-VL-8B-Instruct``.
+    options : JudgeOptions
+    name : str, optional
+        As stored in judgments; ``server:URL#MODEL`` where it is not given.
+    key : str
+        The environment variable of the key, where the server wants one.
+    needed : bool
+        Whether it does.
+
+    Raises
+    ------
+    ValueError
+        For an address without a model, or with credentials.
+    """
+    url, _, model = address.partition("#")
+    check_url(url)
+    if not model:
+        raise ValueError(f"judge at {url!r}: must name a model, as server:{url}#MODEL")
+    name = name or f"server:{address}"
+    secret = key_from(name, key, needed=needed)
+    return OpenAIJudge(model, options, name=name, family="server", base_url=url, key=secret)
+
+
+def _shown(request: Request) -> str | list[dict[str, Any]]:
+    if request.image is None:
+        return request.prompt
+    url = f"data:image/png;base64,{base64_of(request.image)}"
+    return [
+        {"type": "image_url", "image_url": {"url": url}},
+        {"type": "text", "text": request.prompt},
+    ]
+
+
+def _tokens(choice: Mapping[str, Any]) -> Iterator[Token]:
+    for entry in (choice.get("logprobs") or {}).get("content") or ():
+        spelling = entry.get("bytes")
+        yield Token(
+            spelling=entry["token"].encode() if spelling is None else bytes(spelling),
+            likeliest=[(one["token"], one["logprob"]) for one in entry.get("top_logprobs") or ()],
+        )
