@@ -10,6 +10,7 @@ import hashlib
 import itertools
 import json
 import math
+import re
 import socket
 import struct
 import sys
@@ -169,6 +170,13 @@ def openai_logprobs(pieces):
     return {"content": tokens}
 
 
+def probable_verdict():
+    """Make the log probabilities of `verdict`, with ten alternatives to each of its pieces."""
+    others = {f"word {number}": 0.01 for number in range(8)}
+    pieces = [(piece, {piece: 0.9, **others}) for piece in re.split(r"(?<=\W)", verdict()[:-2])]
+    return openai_logprobs([*pieces, ("4", {"4": 0.7, "5": 0.2, "3": 0.1}), "}"])
+
+
 def anthropic_answer(text=None, *, stop="end_turn"):
     """Make the body of a message; 700 tokens were read, 100 of them cached, and 40 written."""
     return {
@@ -247,9 +255,11 @@ def main():
     """Serve as OpenAI does, with the same answer for everything, or in a storm."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--storm", type=Path, help="fail often, and note the calls in this file")
-    storm = parser.parse_args().storm
-    ready = Answer(json.dumps(openai_answer()).encode())
-    script = (lambda call: ready) if storm is None else Storm(storm.open("a"))
+    parser.add_argument("--logprobs", action="store_true", help="tell probabilities of tokens")
+    chosen = parser.parse_args()
+    logprobs = probable_verdict() if chosen.logprobs else None
+    ready = Answer(json.dumps(openai_answer(logprobs=logprobs)).encode())
+    script = (lambda call: ready) if chosen.storm is None else Storm(chosen.storm.open("a"))
 
     def tell(url):
         sys.stdout.write(f"{url}\n")

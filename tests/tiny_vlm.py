@@ -17,8 +17,13 @@ TEMPLATE = (
 )
 
 
-def save_tiny_vlm(folder, *, seed=0, template=TEMPLATE, tokenizer=None, width=32, layers=2):
-    """Save a LLaVA-NeXT model of random weights with its processor; return its folder."""
+def save_tiny_vlm(
+    folder, *, seed=0, template=TEMPLATE, tokenizer=None, width=32, layers=2, endless=False
+):
+    """Save a LLaVA-NeXT model of random weights with its processor; return its folder.
+
+    An `endless` one neither closes a string nor ends its answer.
+    """
     import torch
     from transformers import (
         CLIPVisionConfig,
@@ -61,7 +66,12 @@ def save_tiny_vlm(folder, *, seed=0, template=TEMPLATE, tokenizer=None, width=32
         image_token="<image>",
         chat_template=template,
     )
-    return _saved(folder, LlavaNextForConditionalGeneration(config), processor)
+    model = LlavaNextForConditionalGeneration(config)
+    if endless:
+        ending = [token for text, token in tokenizer.get_vocab().items() if '"' in text]
+        # Among hundreds of random logits, zero is never the largest.
+        model.lm_head.weight.data[[*ending, tokenizer.eos_token_id]] = 0.0
+    return _saved(folder, model, processor)
 
 
 def save_tiny_llm(folder, *, seed=0, template=TEMPLATE, tokenizer=None):
@@ -76,7 +86,7 @@ def save_tiny_llm(folder, *, seed=0, template=TEMPLATE, tokenizer=None):
 
 
 def make_tokenizer(
-    *, single_digits=True, sentences=SENTENCES, replace=None, spaces="bytes", starts=False
+    *, single_digits=True, sentences=SENTENCES, replace=None, spaces="bytes", starts=False, size=480
 ):
     """Make a tokenizer of byte pairs.
 
@@ -111,7 +121,7 @@ def make_tokenizer(
     digits = [pre_tokenizers.Digits(individual_digits=True)] * single_digits
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence([*digits, split])
     trainer = trainers.BpeTrainer(
-        vocab_size=480, special_tokens=SPECIAL, initial_alphabet=alphabet, show_progress=False
+        vocab_size=size, special_tokens=SPECIAL, initial_alphabet=alphabet, show_progress=False
     )
     tokenizer.train_from_iterator(sentences * 20, trainer)
     if starts:
@@ -141,7 +151,7 @@ def _text_config(vocabulary, width, layers):
         pad_token_id=SPECIAL.index("<pad>"),
         bos_token_id=SPECIAL.index("<s>"),
         eos_token_id=SPECIAL.index("</s>"),
-        initializer_range=0.2,  # the default leaves all next tokens about as probable
+        initializer_range=1.1 / width**0.5,  # smaller: all next tokens are about as probable
     )
 
 

@@ -13,7 +13,7 @@ from timevista_hf.costs._prices import Price
 from timevista_hf.judges import Judge, Reply, Request
 from timevista_hf.rubrics import Modality
 
-LONGEST_REPLY = 1024  # tokens, of a judge whose identity has no `max_tokens`
+LONGEST_REPLY = 4096  # tokens; models that think are given so many whatever `max_tokens` says
 
 
 class BudgetExhaustedError(ValueError):
@@ -98,7 +98,7 @@ class BudgetJudge:
         self.calibration = Calibration()
         self._judge = judge
         self._sizes = RequestSizes(judge, budget.price)
-        self._longest = int(judge.identity.get("max_tokens", LONGEST_REPLY))
+        self._longest = max(int(judge.identity.get("max_tokens") or 0), LONGEST_REPLY)
         self._longest_seen = 0
         self._under_way: dict[Request, tuple[int, int]] = {}  # input, output tokens at most
         self._lock = Lock()  # a judge may take requests in a thread of its own
@@ -180,8 +180,7 @@ class BudgetJudge:
         return (
             f"the budget of {_dollars(budget.usd)} is used up: {budget.answers} answers cost "
             f"{_dollars(budget.spent)} and the next may cost "
-            f"{_dollars(budget.price.usd(*self._most(request)))}; "
-            "run again with the same store to go on from there"
+            f"{_dollars(budget.price.usd(*self._most(request)))}"
         )
 
 

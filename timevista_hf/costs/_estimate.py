@@ -9,9 +9,10 @@ from itertools import islice
 from timevista_hf.costs._prices import Price, PriceTable, load_prices
 from timevista_hf.costs._tokens import UNKNOWN_RULE, rule_of, text_tokens, tokens_by_rule
 from timevista_hf.judges import Judge, Reply, Request, Store
+from timevista_hf.rubrics import JointRubric
 
 CALIBRATION_ANSWERS = 20
-REPLY_TOKENS = 120  # two or three sentences, a score, and the JSON around them
+REPLY_TOKENS = 120  # of one verdict: two or three sentences, a score, and the JSON around them
 
 _BATCH = 512  # requests held in memory at once, pictures included
 
@@ -86,7 +87,7 @@ class Calibration:
 
     @property
     def output_mean(self) -> float:
-        """Output tokens of an answer; `REPLY_TOKENS` where nothing is known."""
+        """Output tokens of an answer; those of one verdict where nothing is known."""
         return self.output_tokens / self.answers if self.answers else float(REPLY_TOKENS)
 
     def learn(self, expected_input: int, reply: Reply) -> Calibration:
@@ -145,7 +146,7 @@ def estimate_cost(
     price = (prices or load_prices()).find(judge)
     learnt = calibration or Calibration()
     sizes = RequestSizes(judge, price)
-    calls = stored = pictures = texts = 0
+    calls = stored = pictures = texts = verdicts = 0
     for batch in _batches(requests):
         keys = {request.key(judge.identity): request for request in batch}
         kept = {} if store is None else store.get(list(keys))
@@ -154,8 +155,11 @@ def estimate_cost(
             calls += 1
             pictures += sizes.picture(request)
             texts += sizes.text(request)
+            verdicts += sizes.verdicts(request)
     input_tokens = round((pictures + texts) * learnt.input_factor)
-    output_tokens = round(calls * learnt.output_mean) if sizes.billed else 0
+    output_tokens = verdicts * REPLY_TOKENS
+    if learnt.answers and sizes.billed:
+        output_tokens = round(calls * learnt.output_mean)
     usd = price.usd(input_tokens, output_tokens)
     return CostEstimate(
         calls=calls,
@@ -217,6 +221,12 @@ class RequestSizes:
             return 0
         return text_tokens(request.rubric.system_prompt) + text_tokens(request.prompt)
 
+    def verdicts(self, request: Request) -> int:
+        """Return how many rubrics a request asks for at once."""
+        if not self.billed:
+            return 0
+        return len(request.rubric.parts) if isinstance(request.rubric, JointRubric) else 1
+
     def input(self, request: Request) -> int:
         """Return all input tokens of a request, about."""
         return self.picture(request) + self.text(request)
@@ -253,6 +263,6 @@ def _notes(judge: Judge, price: Price, learnt: Calibration, *, assumed: bool) ->
         )
     elif not price.free:
         yield (
-            f"an answer is taken as {REPLY_TOKENS} tokens; thoughts are billed too and not in it: "
+            f"a verdict is taken as {REPLY_TOKENS} tokens; thoughts are billed too and not in it: "
             f"the first {CALIBRATION_ANSWERS} real answers will tell"
         )

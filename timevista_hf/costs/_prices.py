@@ -111,7 +111,10 @@ class PriceTable:
     entries: Mapping[str, Price]
 
     def find(self, judge: Judge | str) -> Price:
-        """Return a judge's price; one that runs on a machine of one's own is free by default.
+        """Return a judge's price.
+
+        Free by default are ``builtin``, ``mock``, ``local:`` and ``server:http://``, which run on
+        machines of one's own. A server behind ``https`` may bill, and needs a price.
 
         Raises
         ------
@@ -123,7 +126,7 @@ class PriceTable:
         for name in names:
             if _canonical(name) in known:
                 return known[_canonical(name)]
-        if names[0].partition(":")[0] in _FREE:
+        if names[0].startswith(_FREE):
             return Price(input=0, output=0)
         meant = nearest(names[0], self.entries)
         hint = f"; did you mean {meant!r}?" if meant else "."
@@ -155,10 +158,7 @@ def load_prices(path: str | Path | None = None) -> PriceTable:
     entries = _read(Path(__file__).with_name("prices.yaml"))
     own = path or os.environ.get(VARIABLE)
     if own:
-        # One's own price wins however the shipped one spells the name.
-        mine = _read(Path(own))
-        taken = {_canonical(name) for name in mine}
-        entries = {n: price for n, price in entries.items() if _canonical(n) not in taken} | mine
+        entries |= _read(Path(own))  # the last of two spellings of a name is the one that is found
     return PriceTable(entries)
 
 
@@ -171,7 +171,7 @@ def _names(judge: Judge | str) -> list[str]:
 
 def _canonical(name: str) -> str:
     plain = name.strip().lower().replace(".", "-")
-    return re.sub(r"(-\d{8}|-\d{4}-\d\d-\d\d|-preview|-latest)+$", "", plain)
+    return re.sub(r"(-\d{6}|-\d{8}|-\d{4}-\d\d-\d\d|-preview|-latest)+$", "", plain)
 
 
 def _read(path: Path) -> dict[str, Price]:
@@ -215,4 +215,4 @@ def _price(shared: dict[str, Any], own: Any, place: str) -> Price:
         raise ValueError(f"{place}: {error}") from error
 
 
-_FREE = ("builtin", "mock", "local", "server")
+_FREE = ("builtin", "mock", "local:", "server:http://")

@@ -334,14 +334,15 @@ class Checkpoint:
 
     def _tails(self, texts: Sequence[str], tokens: list[int]) -> list[list[int]]:
         """Return each text's tokens from where they differ; none where the image comes later."""
+        if len(texts) == 1:
+            return [tokens[-1:]]
         special = self._special(texts[0])
         plain = [self._encode(text, special=special) for text in texts]
-        common = min(_common(plain), min(map(len, plain)) - 1)
+        common = _common(plain)
         tails = [one[common:] for one in plain]
         holder = getattr(self._config, "image_token_id", None)
         whole = tokens[-len(tails[0]) :] == tails[0] and len(tokens) > len(tails[0])
-        shared = whole and not any(holder in tail for tail in tails)
-        return tails if shared or len(texts) == 1 else []
+        return tails if whole and not any(holder in tail for tail in tails) else []
 
     def _check_length(
         self, heads: list[dict[str, Any]], tails: list[list[list[int]]], room: int
@@ -392,9 +393,7 @@ class Checkpoint:
 
 
 def _common(rows: Sequence[Sequence[int]]) -> int:
-    """Count the tokens that all rows begin with."""
-    steps = zip(*rows, strict=False)
-    return next(
-        (place for place, tokens in enumerate(steps) if len(set(tokens)) > 1),
-        min(map(len, rows)),
-    )
+    """Count the tokens that all rows begin with, leaving at least one of each."""
+    steps = enumerate(zip(*rows, strict=False))
+    apart = (place for place, tokens in steps if len(set(tokens)) > 1)
+    return next(apart, min(map(len, rows)) - 1)

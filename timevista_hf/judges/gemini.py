@@ -21,7 +21,7 @@ from timevista_hf.judges._remote import RemoteJudge, base64_of, count, text_in
 from timevista_hf.judges._session import Send, wait_of
 from timevista_hf.judges._spread import Token, spread_of
 
-TOP_LOGPROBS = 20
+TOP_LOGPROBS = 10  # the five scores, each also with a space before it
 _HOME = "https://generativelanguage.googleapis.com"
 
 

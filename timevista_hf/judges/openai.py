@@ -16,7 +16,7 @@ from timevista_hf.judges._session import Send
 from timevista_hf.judges._spread import Token, spread_of
 from timevista_hf.judges._stainless import client_errors, fault
 
-TOP_LOGPROBS = 20  # as many as OpenAI gives
+TOP_LOGPROBS = 10  # the five scores, each also with a space before it
 _HOME = "https://api.openai.com/v1"
 _ROUTER = "https://router.huggingface.co/v1"
 

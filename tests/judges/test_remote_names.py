@@ -1,0 +1,265 @@
+"""How a hosted judge is found by its name, and what its identity holds."""
+
+import dataclasses
+import json
+import re
+import sys
+
+import pytest
+
+from timevista_hf.judges import JudgeOptions, list_presets, load_judge
+from timevista_hf.judges._presets import load_presets
+
+KEYS = (
+    "OPENAI_API_KEY",
+    "ANTHROPIC_API_KEY",
+    "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
+    "HF_TOKEN",
+    "TIMEVISTA_SERVER_KEY",
+    "DASHSCOPE_API_KEY",
+    "ARK_API_KEY",
+)
+URLS = (
+    "OPENAI_BASE_URL",
+    "ANTHROPIC_BASE_URL",
+    "GOOGLE_GEMINI_BASE_URL",
+    "HF_ROUTER_BASE_URL",
+    "TIMEVISTA_PRESETS",
+)
+
+
+@pytest.fixture(autouse=True)
+def _keys_and_no_addresses(monkeypatch):
+    for variable in KEYS:
+        monkeypatch.setenv(variable, f"sk-{variable.lower()}")
+    for variable in URLS:
+        monkeypatch.delenv(variable, raising=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "url"),
+    [
+        ("openai:gpt-4o", "https://api.openai.com/v1"),
+        ("anthropic:claude-x", "https://api.anthropic.com"),
+        ("gemini:gemini-x", "https://generativelanguage.googleapis.com"),
+        ("hf:Qwen/Qwen3-VL-8B", "https://router.huggingface.co/v1"),
+        ("server:http://localhost:8000/v1#Qwen/Qwen3-VL-8B", "http://localhost:8000/v1"),
+    ],
+)
+def test_a_family_and_a_model_make_a_judge_that_bears_that_name(name, url):
+    judge = load_judge(name)
+    assert (judge.name, judge.base_url, judge.modality) == (name, url, "vision")
+    assert name.endswith(judge.model)
+
+
+@pytest.mark.parametrize(
+    ("family", "variable"),
+    [
+        ("openai", "OPENAI_BASE_URL"),
+        ("anthropic", "ANTHROPIC_BASE_URL"),
+        ("gemini", "GOOGLE_GEMINI_BASE_URL"),
+        ("hf", "HF_ROUTER_BASE_URL"),
+    ],
+)
+def test_an_address_in_the_environment_comes_first_and_is_part_of_the_identity(
+    monkeypatch, family, variable
+):
+    monkeypatch.setenv(variable, "http://127.0.0.1:9/")
+    assert load_judge(f"{family}:m").identity["base_url"] == "http://127.0.0.1:9"
+
+
+@pytest.mark.parametrize(
+    ("preset", "model"),
+    [
+        ("gpt-5.4", "gpt-5.4"),
+        ("claude-sonnet-4.6", "claude-sonnet-4-6"),
+        ("gemini-3.1-pro", "gemini-3.1-pro-preview"),
+        ("llama-4-maverick", "meta-llama/Llama-4-Maverick-17B-128E-Instruct"),
+        ("qwen3.6-plus", "qwen3.6-plus"),
+        ("seed-1.8", "doubao-seed-1-8-251228"),
+    ],
+)
+def test_each_judge_of_the_paper_has_a_short_name(preset, model):
+    judge = load_judge(preset)
+    assert (judge.name, judge.model) == (preset, model)
+    assert preset in list_presets()
+
+
+def test_a_short_name_behind_its_family_means_the_same_model():
+    judges = [load_judge(name) for name in ("claude-sonnet-4.6", "anthropic:claude-sonnet-4.6")]
+    assert judges[0].identity == judges[1].identity
+
+
+def test_a_short_name_behind_another_family_is_that_family_s_own_model():
+    assert load_judge("openai:claude-sonnet-4.6").model == "claude-sonnet-4.6"
+
+
+def test_presets_of_one_s_own_come_before_the_shipped_ones(monkeypatch, tmp_path):
+    mine = {"gpt-5.4": {"family": "openai", "model": "gpt-5.4-2026-03-05"}}
+    (tmp_path / "mine.json").write_text(json.dumps({"judges": mine}))
+    monkeypatch.setenv("TIMEVISTA_PRESETS", str(tmp_path / "mine.json"))
+    assert load_judge("gpt-5.4").model == "gpt-5.4-2026-03-05"
+    assert load_judge("seed-1.8").model == "doubao-seed-1-8-251228"
+
+
+@pytest.mark.parametrize(
+    ("content", "rule"),
+    [
+        ("{", "cannot be read as presets"),
+        ("[]", "must be a mapping with `judges`"),
+        ('{"judges": []}', "must be a mapping with `judges`"),
+        ('{"judges": {"a": {"family": "openai"}}}', "preset 'a': must have `family` and `model`"),
+        ('{"judges": {"a": 3}}', "preset 'a': must have `family` and `model`"),
+        ('{"judges": {"a": {"family": "x", "model": "m"}}}', "`family` must be one of openai"),
+        ('{"judges": {"a": {"family": "server", "model": "m"}}}', "a server needs `base_url`"),
+    ],
+)
+def test_a_file_of_presets_that_is_none_is_refused(monkeypatch, tmp_path, content, rule):
+    (tmp_path / "mine.json").write_text(content)
+    monkeypatch.setenv("TIMEVISTA_PRESETS", str(tmp_path / "mine.json"))
+    with pytest.raises(ValueError, match=re.escape(rule)):
+        load_judge("gpt-5.4")
+
+
+def test_every_shipped_preset_can_be_made():
+    for name, preset in load_presets().items():
+        assert load_judge(name).identity["model"] == preset.model
+
+
+@pytest.mark.parametrize(
+    ("name", "variable"),
+    [
+        ("openai:m", "OPENAI_API_KEY"),
+        ("anthropic:m", "ANTHROPIC_API_KEY"),
+        ("hf:m", "HF_TOKEN"),
+        ("qwen3.6-plus", "DASHSCOPE_API_KEY"),
+    ],
+)
+@pytest.mark.parametrize("value", [None, "", "  "])
+def test_a_missing_key_is_an_error_that_names_the_variable(monkeypatch, name, variable, value):
+    if value is None:
+        monkeypatch.delenv(variable)
+    else:
+        monkeypatch.setenv(variable, value)
+    rule = f"judge {name!r} needs a key: set the environment variable {variable}"
+    with pytest.raises(ValueError, match=f"^{re.escape(rule)}$"):
+        load_judge(name)
+
+
+def test_gemini_takes_either_of_its_two_keys(monkeypatch):
+    monkeypatch.delenv("GEMINI_API_KEY")
+    assert load_judge("gemini:m").model == "m"
+    monkeypatch.delenv("GOOGLE_API_KEY")
+    with pytest.raises(ValueError, match="GEMINI_API_KEY or GOOGLE_API_KEY"):
+        load_judge("gemini:m")
+
+
+def test_a_server_of_one_s_own_needs_no_key(monkeypatch):
+    monkeypatch.delenv("TIMEVISTA_SERVER_KEY")
+    assert load_judge("server:http://localhost/v1#m").model == "m"
+
+
+@pytest.mark.parametrize(
+    ("name", "package", "extra"),
+    [("anthropic:m", "anthropic", "anthropic"), ("gemini:m", "google-genai", "gemini")],
+)
+def test_a_missing_package_is_an_error_with_the_line_that_installs_it(
+    monkeypatch, name, package, extra
+):
+    module = "google.genai" if extra == "gemini" else "anthropic"
+    monkeypatch.setitem(sys.modules, module, None)
+    rule = f"judge {name!r} needs the package `{package}`: pip install 'timevista-hf[{extra}]'"
+    with pytest.raises(ValueError, match=f"^{re.escape(rule)}$"):
+        load_judge(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("openia:gpt-4o", "openai:gpt-4o"),
+        ("antropic", "anthropic:MODEL"),
+        ("gpt-5.5", "gpt-5.4"),
+        ("claude-sonet-4.6", "claude-sonnet-4.6"),
+    ],
+)
+def test_an_unknown_name_is_refused_with_the_nearest_one(name, meant):
+    rule = f"unknown judge {name!r}; did you mean {meant!r}?"
+    with pytest.raises(ValueError, match=f"^{re.escape(rule)}"):
+        load_judge(name)
+
+
+@pytest.mark.parametrize("name", ["openai:", "server:", "local:", "hf"])
+def test_a_family_without_a_model_is_refused(name):
+    with pytest.raises(ValueError, match=re.escape(name)):
+        load_judge(name)
+
+
+@pytest.mark.parametrize(
+    ("address", "rule"),
+    [
+        ("http://localhost:8000/v1", "must name a model, as server:http://localhost:8000/v1#MODEL"),
+        ("localhost:8000#m", "must start with http:// or https://, got 'localhost:8000'"),
+        ("ftp://localhost#m", "must start with http:// or https://"),
+        ("http://#m", "must start with http:// or https://"),
+    ],
+)
+def test_an_address_that_is_none_is_refused(address, rule):
+    with pytest.raises(ValueError, match=re.escape(rule)):
+        load_judge(f"server:{address}")
+
+
+def test_all_that_can_change_an_answer_is_in_the_identity():
+    first = load_judge("openai:m").identity
+    for change in (
+        {"modality": "text"},
+        {"temperature": 0.7},
+        {"temperature": None},
+        {"max_tokens": 99},
+        {"schema": "prompt"},
+        {"logprobs": False},
+    ):
+        assert load_judge("openai:m", options=JudgeOptions(**change)).identity != first
+    assert load_judge("openai:n").identity != first
+    assert load_judge("hf:m").identity != first
+
+
+def test_how_fast_and_how_often_it_asks_is_not_in_the_identity():
+    options = JudgeOptions(timeout=1.0, concurrency=2, attempts=3)
+    assert load_judge("openai:m", options=options).identity == load_judge("openai:m").identity
+
+
+def test_the_identity_of_a_preset_does_not_depend_on_its_short_name():
+    assert load_judge("gpt-5.4").identity == load_judge("openai:gpt-5.4").identity
+
+
+@pytest.mark.parametrize("name", ["openai:m", "anthropic:m", "gemini:m"])
+def test_a_hosted_judge_cannot_leave_out_the_rationale(name):
+    with pytest.raises(ValueError, match="only local judges can score without a rationale"):
+        load_judge(name, options=JudgeOptions(rationale=False))
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("modality", "sound"),
+        ("schema", "xml"),
+        ("max_tokens", 0),
+        ("max_tokens", 1.5),
+        ("concurrency", 0),
+        ("attempts", True),
+        ("timeout", 0),
+        ("timeout", float("nan")),
+        ("temperature", -0.1),
+        ("temperature", 2.1),
+        ("temperature", float("nan")),
+    ],
+)
+def test_an_option_outside_its_range_is_refused_by_its_name(option, value):
+    with pytest.raises(ValueError, match=f"^judge option `{option}` must be .*got {value!r}$"):
+        JudgeOptions(**{option: value})
+
+
+def test_options_cannot_be_changed_afterwards():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        JudgeOptions().temperature = 1.0
