@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 from timevista_hf.cases import ForecastCase
 from timevista_hf.judges import JudgeOptions, Request, load_judge
@@ -26,6 +27,7 @@ from timevista_hf.rendering import render_case
 from timevista_hf.rubrics import Rubric, select_rubrics
 
 SERVERS = Path(__file__).parents[1] / "tests" / "servers.py"
+MODEL = "gpt-4o"  # a name that no client treats as one of a model that thinks
 CONCURRENCY = 32
 ROUNDS = 3
 RUBRICS = select_rubrics("micro")
@@ -75,7 +77,7 @@ def _cost(client: Client, image: bytes, number: int, logprobs: bool) -> tuple[fl
 
 def _memory(image: bytes, number: int) -> None:
     """Print the most memory this process has held, ever later in one stream."""
-    judge = load_judge("openai:fake", options=JudgeOptions(concurrency=CONCURRENCY))
+    judge = load_judge(f"openai:{MODEL}", options=JudgeOptions(concurrency=CONCURRENCY))
     print("\njudgments  most memory held, MB")
     for done, _ in enumerate(judge.ask(_requests(image, number)), start=1):
         if done in (1000, number // 4, number // 2, number):
@@ -84,7 +86,7 @@ def _memory(image: bytes, number: int) -> None:
 
 def _timevista(image: bytes, number: int, logprobs: bool) -> None:
     options = JudgeOptions(concurrency=CONCURRENCY, logprobs=logprobs)
-    judge = load_judge("openai:fake", options=options)
+    judge = load_judge(f"openai:{MODEL}", options=options)
     for request, reply in judge.ask(_requests(image, number)):
         assert request.rubric.parse(reply.text).score == 4
         assert (reply.expected_score is not None) == logprobs
@@ -134,7 +136,7 @@ def _inspect_eval(image: bytes, number: int, logprobs: bool) -> None:
     from inspect_ai.solver import TaskState, generate
 
     @scorer(metrics=[accuracy()])
-    def verdict():  # type: ignore[no-untyped-def]
+    def verdict() -> Any:
         async def score(state: TaskState, target: Target) -> Score:
             return Score(value=RUBRICS[0].parse(state.output.completion).score)
 
@@ -152,7 +154,7 @@ def _inspect_eval(image: bytes, number: int, logprobs: bool) -> None:
     assert log.status == "success" and log.results.completed_samples == number
 
 
-def _inspect_client(rubric: Rubric, logprobs: bool):  # type: ignore[no-untyped-def]
+def _inspect_client(rubric: Rubric, logprobs: bool) -> Any:
     from inspect_ai.model import GenerateConfig, ResponseSchema, get_model
     from inspect_ai.util import JSONSchema
 
@@ -167,10 +169,10 @@ def _inspect_client(rubric: Rubric, logprobs: bool):  # type: ignore[no-untyped-
         logprobs=True if logprobs else None,
         top_logprobs=10 if logprobs else None,
     )
-    return get_model("openai/fake", config=config, memoize=False, responses_api=False)
+    return get_model(f"openai/{MODEL}", config=config, memoize=False, responses_api=False)
 
 
-def _inspect_messages(request: Request):  # type: ignore[no-untyped-def]
+def _inspect_messages(request: Request) -> list[Any]:
     from inspect_ai.model import ChatMessageSystem, ChatMessageUser, ContentImage, ContentText
 
     picture = f"data:image/png;base64,{b64encode(request.image or b'').decode()}"

@@ -101,7 +101,7 @@ def test_the_tiles_of_gemini_2_equal_the_documented_example():
 
 @pytest.mark.parametrize(
     ("size", "tiles"),
-    [((3840, 2160), 5 * 3), ((600, 300), 3 * 2)],  # units of 1,440 and 200 become 768 and 256
+    [((3840, 2160), 5 * 3), ((1000, 300), 4 * 2)],  # units of 1,440 and 200 become 768 and 256
 )
 def test_the_tiles_of_gemini_2_are_neither_too_large_nor_too_small(size, tiles):
     assert image_tokens("gemini-2.5-pro", *size).tokens == tiles * 258

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import re
+import subprocess
 import sys
 
 import pytest
@@ -258,6 +259,15 @@ def test_a_hosted_judge_cannot_leave_out_the_rationale(name):
 def test_an_option_outside_its_range_is_refused_by_its_name(option, value):
     with pytest.raises(ValueError, match=f"^judge option `{option}` must be .*got {value!r}$"):
         JudgeOptions(**{option: value})
+
+
+def test_finding_a_judge_imports_no_client():
+    script = (
+        "import os, sys; os.environ['OPENAI_API_KEY'] = 'sk-x'; from timevista_hf.judges import *; "
+        "load_judge('openai:m'); assert not {'openai', 'anthropic', 'google.genai', 'httpx2', "
+        "'matplotlib', 'pandas', 'pyarrow', 'scipy'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
 
 
 def test_options_cannot_be_changed_afterwards():
