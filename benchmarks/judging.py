@@ -43,14 +43,14 @@ def main() -> None:
     os.environ.update(OPENAI_API_KEY="none", OPENAI_BASE_URL="none")
     image = render_case(_case(0))
     print(f"openai {version('openai')}, picture of {len(image) / 1000:.0f} kB, best of {ROUNDS}")
+    with _server(logprobs=False) as url:
+        os.environ["OPENAI_BASE_URL"] = url
+        _memory(image, chosen.long)  # first, as the most that was held never falls
     clients = {"timevista": _timevista, **_peer()}
     for logprobs in (False, True):
         with _server(logprobs) as url:
             os.environ["OPENAI_BASE_URL"] = url
             _compare(clients, image, chosen.judgments, logprobs)
-    with _server(logprobs=False) as url:
-        os.environ["OPENAI_BASE_URL"] = url
-        _memory(image, chosen.long)
 
 
 Client = Callable[[bytes, int, bool], None]
@@ -78,7 +78,7 @@ def _cost(client: Client, image: bytes, number: int, logprobs: bool) -> tuple[fl
 def _memory(image: bytes, number: int) -> None:
     """Print the most memory this process has held, ever later in one stream."""
     judge = load_judge(f"openai:{MODEL}", options=JudgeOptions(concurrency=CONCURRENCY))
-    print("\njudgments  most memory held, MB")
+    print("\njudgments  most memory held, MB", flush=True)
     for done, _ in enumerate(judge.ask(_requests(image, number)), start=1):
         if done in (1000, number // 4, number // 2, number):
             print(f"{done:>9}  {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f}")

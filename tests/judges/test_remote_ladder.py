@@ -123,6 +123,19 @@ def test_many_questions_refused_at_once_lower_it_by_one_step(monkeypatch):
     assert {reply.options["schema"] for reply in replies} == {"json_object"}
 
 
+def test_a_late_refusal_does_not_bring_back_what_was_given_up_meanwhile(monkeypatch):
+    def script(call):
+        if call.number == 1:
+            return Answer(openai_error("not supported", "response_format"), 400, delay=0.3)
+        error = no_temperature(call.body)
+        return Answer(error, 400) if error else Answer(openai_answer())
+
+    with FakeServer(script) as server:
+        judge = connect(monkeypatch, server, concurrency=2)
+        assert [reply.status for reply in ask(judge, 6)] == ["ok"] * 6
+    assert (judge.decoding.temperature, judge.decoding.schema) == (None, "json_schema")
+
+
 def test_refusals_do_not_count_as_attempts(monkeypatch):
     script = picky(a=no_temperature, b=no_logprobs, c=no_form)
     with FakeServer(script) as server:

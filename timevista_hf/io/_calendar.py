@@ -15,7 +15,9 @@ DAY = 86_400 * MICROSECONDS
 def days_of(year: np.ndarray, month: np.ndarray, day: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Days since 1970, and whether the calendar has such a day."""
     start = ((year - 1970) * 12 + month - 1).astype("datetime64[M]")
-    length = ((start + 1).astype("datetime64[D]") - start.astype("datetime64[D]")).astype(np.int64)
+    length = (
+        (start + np.timedelta64(1, "M")).astype("datetime64[D]") - start.astype("datetime64[D]")
+    ).astype(np.int64)
     valid = (month >= 1) & (month <= 12) & (day >= 1) & (day <= length)
     return start.astype("datetime64[D]").astype(np.int64) + day - 1, valid
 
