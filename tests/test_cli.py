@@ -14,6 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from timevista_hf.cli import app
+from timevista_hf.rubrics import MICRO_DIMENSIONS
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / "examples" / "forecasts.csv"
@@ -230,12 +231,15 @@ def test_cost_counts_what_an_earlier_run_has_answered(tmp_path):
     assert (found["questions to ask"], found["answers known already"]) == (60, 30)
 
 
-def test_batch_files_go_out_and_their_answers_come_back(tmp_path):
+@pytest.mark.parametrize("joint", [False, True])
+def test_batch_files_go_out_and_their_answers_come_back(tmp_path, joint):
     key = {"OPENAI_API_KEY": "sk-none"}
     asked = ("--judge", "openai:gpt-5.4", "--modality", "text", "--limit", 1)
+    asked += ("--joint",) if joint else ()
     done = run("batch", "write", EXAMPLE, *asked, "--folder", "b", cwd=tmp_path, **key)
     [file] = done.stdout.split()
-    answer = json.dumps({"rationale": "seen", "score": 4})
+    verdict = {"rationale": "seen", "score": 4}
+    answer = json.dumps(dict.fromkeys(MICRO_DIMENSIONS, verdict) if joint else verdict)
     message = {"role": "assistant", "content": answer}
     body = {"choices": [{"message": message, "finish_reason": "stop"}], "model": "gpt-5.4"}
     with (tmp_path / "out.jsonl").open("w") as out:
@@ -244,7 +248,7 @@ def test_batch_files_go_out_and_their_answers_come_back(tmp_path):
             result["response"] = {"status_code": 200, "body": body}
             out.write(json.dumps(result) + "\n")
     read = ("batch", "read", "out.jsonl", "--folder", "b", "--output", "forecasts-scores")
-    assert run(*read, cwd=tmp_path).stdout.strip() == "15 stored"
+    assert run(*read, cwd=tmp_path).stdout.strip() == ("3 stored" if joint else "15 stored")
     scored = run("score", EXAMPLE, *asked, cwd=tmp_path, **key)
     assert "15 judgments, 15 from an earlier run" in scored.stderr
 

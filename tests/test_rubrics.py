@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from timevista_hf import rubrics
+from timevista_hf import rubric_files
 from timevista_hf.rubrics import (
     MICRO_DIMENSIONS,
     JointRubric,
@@ -330,7 +330,7 @@ def test_an_unknown_choice_is_refused_with_the_nearest(level, options, message):
 def test_a_rubric_file_in_a_wheel_is_found_beside_the_package(tmp_path, monkeypatch):
     (tmp_path / "micro").mkdir()
     (tmp_path / "micro" / "mine.md").write_text(FILE, encoding="utf-8")
-    monkeypatch.setattr(rubrics.rubric_files, "__path__", [str(tmp_path)])
+    monkeypatch.setattr(rubric_files, "__path__", [str(tmp_path)])
     assert list_rubrics() == ["mine"]
 
 

@@ -23,7 +23,7 @@ from timevista_hf.judges._options import Decoding
 from timevista_hf.judges._remote import RemoteJudge
 from timevista_hf.pipeline import RubricsFor, judge_cases
 from timevista_hf.rendering import Style
-from timevista_hf.rubrics import Modality, Rubric, UnparsableReplyError, load_rubric
+from timevista_hf.rubrics import Modality, Rubric, UnparsableReplyError, check_reply
 
 MANIFEST = "manifest.json"
 
@@ -58,6 +58,7 @@ def missing_requests(
     --------
     >>> from timevista_hf.judges import load_judge
     >>> case = ForecastCase(id="a", history=[1, 2, 3], truth=[4, 5], prediction=[4, 5])
+    >>> from timevista_hf.rubrics import load_rubric
     >>> rubrics = [load_rubric("trend"), load_rubric("phase")]
     >>> [r.rubric.name for r in missing_requests([case], rubrics, load_judge("builtin"))]
     ['trend', 'phase']
@@ -184,7 +185,7 @@ def read_batch(
     BatchCounts(stored=4987, known=0, unparsable=2, refused=0, truncated=0, error=0, expired=11, …)
     """
     form, decoding = _read_manifest(Path(folder) / MANIFEST)
-    parse = parse or load_rubric("general").parse
+    parse = parse or check_reply
     counts, reasons = Counter[str](), Counter[str]()
     for path in results:
         for result in _results(Path(path), form):

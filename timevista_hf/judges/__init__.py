@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+from timevista_hf._known import nearest
 from timevista_hf.judges._base import Judge, Reply, Request
 from timevista_hf.judges._options import JudgeOptions
 from timevista_hf.judges._presets import Preset, load_presets
@@ -103,10 +103,11 @@ def _unknown(name: str, presets: dict[str, Preset]) -> str:
     if colon and family in _FAMILIES:
         return f"judge {name!r}: must name a model, as {family}:MODEL"
     known = [*_JUDGES, *presets, *_FAMILIES]
-    nearest = difflib.get_close_matches(family, known, n=1)
-    if not nearest:
+    meant = nearest(family, known)
+    if meant is None:
         return f"unknown judge {name!r}. Known: {', '.join(_JUDGES)}"
-    meant = nearest[0] if nearest[0] not in _FAMILIES else f"{nearest[0]}:{model or 'MODEL'}"
+    if meant in _FAMILIES:
+        meant = f"{meant}:{model or 'MODEL'}"
     return f"unknown judge {name!r}; did you mean {meant!r}? Known: {', '.join(_JUDGES)}"
 
 
