@@ -88,7 +88,7 @@ def _timevista(image: bytes, number: int, logprobs: bool) -> None:
     options = JudgeOptions(concurrency=CONCURRENCY, logprobs=logprobs)
     judge = load_judge(f"openai:{MODEL}", options=options)
     for request, reply in judge.ask(_requests(image, number)):
-        assert request.rubric.parse(reply.text).score == 4
+        assert request.question.parse(reply.text).score == 4
         assert (reply.expected_score is not None) == logprobs
 
 
@@ -122,7 +122,7 @@ def _inspect_model(image: bytes, number: int, logprobs: bool) -> None:
     async def ask_all() -> None:
         async def ask(request: Request) -> None:
             said = await model.generate(_inspect_messages(request))
-            assert request.rubric.parse(said.completion).score == 4
+            assert request.question.parse(said.completion).score == 4
 
         await asyncio.gather(*(ask(request) for request in _requests(image, number)))
 
@@ -178,7 +178,7 @@ def _inspect_messages(request: Request) -> list[Any]:
     picture = f"data:image/png;base64,{b64encode(request.image or b'').decode()}"
     shown = [ContentImage(image=picture), ContentText(text=request.prompt)]
     return [
-        ChatMessageSystem(content=request.rubric.system_prompt),
+        ChatMessageSystem(content=request.question.system_prompt),
         ChatMessageUser(content=shown),
     ]
 

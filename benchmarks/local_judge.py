@@ -1,4 +1,4 @@
-"""Measure the local judge: one pass against 64 generated tokens, and shared prefixes, in one run.
+"""Measure the local judge: one pass, shared prefixes, 64 tokens, and transformers' own `generate`.
 
 The models are made here, with random weights: what they cost depends on their size alone.
 Run: python benchmarks/local_judge.py
@@ -11,12 +11,14 @@ import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 from statistics import median
 
 import numpy as np
 import torch
 import transformers
+from PIL import Image
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from tiny_vlm import make_tokenizer, save_tiny_vlm
@@ -43,7 +45,7 @@ def main() -> None:
     texts = [text for one in rubrics for text in (one.system_prompt, one.prompt())]
     full = [_questions(seed, rubrics) for seed in range(ROUNDS + 1)]
     short = [
-        [replace(one, prompt=SENTENCE.format(one.rubric.name)) for one in mine] for mine in full
+        [replace(one, prompt=SENTENCE.format(one.question.name)) for one in mine] for mine in full
     ]
     for width, layers in SIZES:
         with tempfile.TemporaryDirectory() as folder:
@@ -62,14 +64,17 @@ def _compare(folder: str, cases: list[list[Request]]) -> None:
     written, said = _measure(writing, turns[0])
     shared, together = _measure(one_pass, cases)
     explained, _ = _measure(writing, cases)
+    generated = _generate(folder, [request for [request] in turns[0]])
     tokens = median(reply.output_tokens - 1 for reply in said)
     in_turn = [reply for replies in zip(*alone, strict=True) for reply in replies]
     read, many = alone[0][0].input_tokens, f"{len(turns)} rubrics"
     _line(f"a score, {read} tokens read in one pass", singly[0])
     _line(f"a score, {tokens:.0f} tokens written first", written, written / singly[0], "dearer")
+    _line(f"{TOKENS} tokens by transformers' generate", generated, generated / singly[0], "dearer")
     _line(f"{many}, one pass, one by one", sum(singly))
     _line(f"{many}, one pass, shared prefix", shared, sum(singly) / shared, "cheaper")
     _line(f"{many}, written first, shared prefix", explained, explained / shared, "dearer")
+    print(f"  a score of those costs {len(turns) * generated / shared:.1f}x less than {TOKENS} tokens")
     print(f"  shared or not, the scores differ by {_apart(together, in_turn):.0e} at most")
 
 
@@ -87,6 +92,24 @@ def _measure(
         spent.append(1000 * (time.process_time() - before))
         replies += answers
     return median(spent[1:]), replies  # the first one loads the weights
+
+
+def _generate(folder: str, requests: Sequence[Request]) -> float:
+    """Ask as one would without this package: one question after another."""
+    model = transformers.AutoModelForImageTextToText.from_pretrained(folder)
+    processor = transformers.AutoProcessor.from_pretrained(folder)
+    spent = []
+    for request in requests:
+        before = time.process_time()
+        asked = [{"type": "image"}, {"type": "text", "text": request.prompt}]
+        system = {"role": "system", "content": request.question.system_prompt}
+        turns = [system, {"role": "user", "content": asked}]
+        text = processor.apply_chat_template(turns, add_generation_prompt=True)
+        image = Image.open(BytesIO(request.image or b"")).convert("RGB")
+        given = processor(images=image, text=text, return_tensors="pt")
+        model.generate(**given, min_new_tokens=TOKENS, max_new_tokens=TOKENS, do_sample=False)
+        spent.append(1000 * (time.process_time() - before))
+    return median(spent[1:])
 
 
 def _apart(left: list[Reply], right: list[Reply]) -> float:

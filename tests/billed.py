@@ -48,7 +48,7 @@ def make_requests(count, **fields):
 
 def text_of(request):
     """The text tokens of a request."""
-    return text_tokens(request.rubric.system_prompt) + text_tokens(request.prompt)
+    return text_tokens(request.question.system_prompt) + text_tokens(request.prompt)
 
 
 def used(input_tokens, output_tokens, score=3):

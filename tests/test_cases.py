@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from timevista_hf.cases import ForecastCase
+from timevista_hf.cases import AnomalyCase, ForecastCase
 
 ARRAYS = ("history", "truth", "prediction")
 
@@ -146,3 +146,52 @@ def test_a_masked_step_is_missing_and_does_not_show_what_is_under_the_mask():
 def test_finite_and_missing_values_are_kept_to_the_bit(values):
     kept = make_case(history=values).history
     assert kept.tobytes() == values.tobytes()
+
+
+def anomalies(**given):
+    fields = {"id": "a", "values": [0.0, 9.0, 0.0, 0.0], "granularity": "point"}
+    return AnomalyCase(**{**fields, **given})
+
+
+def test_an_anomaly_case_keeps_its_events_as_read_only_steps():
+    case = anomalies(events=[(1, 2), (2, 3)])
+    assert case.events.tolist() == [[1, 2], [2, 3]]
+    assert not case.events.flags.writeable
+    assert (case.steps, case.num_variates) == (4, 1)
+
+
+def test_an_anomaly_case_may_be_clean_and_miss_steps():
+    assert anomalies(values=[1, None, 2]).events.shape == (0, 2)
+
+
+def test_variates_are_found_in_a_series_of_several():
+    case = anomalies(values=np.zeros((5, 3)), granularity="variate", variates=[0, 2])
+    assert case.variates == (0, 2)
+    assert case.num_variates == 3
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"values": ["a", "b"]}, "`values` must hold numbers"),
+        ({"values": [1.0, np.inf]}, "`values` must be finite"),
+        ({"values": [[1.0, 2.0], [3.0, 4.0]]}, r"shape \(T,\) with T ≥ 2, got \(2, 2\)"),
+        ({"granularity": "variate"}, r"shape \(T, M\) with T, M ≥ 2, got \(4,\)"),
+        ({"granularity": "points"}, "did you mean 'point'"),
+        ({"events": [(0, 2)]}, "a point must be one step long"),
+        ({"events": [(3, 4), (0, 1)]}, "in order, apart and within 0 to 4"),
+        ({"events": [(4, 5)]}, "within 0 to 4"),
+        ({"events": [(0, 2), (2, 4)], "granularity": "range"}, "in order, apart"),
+        ({"events": [(0.5, 2)], "granularity": "range"}, "pairs of integers"),
+        ({"variates": [0]}, "no variate is to be found"),
+    ],
+)
+def test_a_malformed_anomaly_case_is_refused(given, message):
+    with pytest.raises(ValueError, match=message):
+        anomalies(**given)
+
+
+@pytest.mark.parametrize("ids", [(3,), (-1,), (1, 0), (1, 1), (0.5,)])
+def test_variates_that_the_series_does_not_have_are_refused(ids):
+    with pytest.raises(ValueError, match="ascending integers from 0 to 2"):
+        anomalies(values=np.zeros((5, 3)), granularity="variate", variates=ids)

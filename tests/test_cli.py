@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import signal
@@ -19,6 +20,12 @@ from timevista_hf.rubrics import MICRO_DIMENSIONS
 ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / "examples" / "forecasts.csv"
 COMMAND = [sys.executable, "-m", "timevista_hf"]
+
+
+needs_ray = pytest.mark.skipif(
+    importlib.util.find_spec("ray") is None,
+    reason="Ray is not installed; pip install 'timevista-hf[ray]'",
+)
 
 
 def run(*arguments: object, cwd: Path, **options: str) -> subprocess.CompletedProcess[str]:
@@ -229,6 +236,32 @@ def test_cost_counts_what_an_earlier_run_has_answered(tmp_path):
     )
     found = {name.strip(): int(value) for name, value in rows.items()}
     assert (found["questions to ask"], found["answers known already"]) == (60, 30)
+
+
+def test_what_a_hosted_judge_would_cost_is_said_without_its_key(tmp_path):
+    done = run("cost", EXAMPLE, "--judge", "openai:gpt-5.4", cwd=tmp_path, OPENAI_API_KEY="")
+    assert done.returncode == 0, done.stderr
+    assert "questions to ask" in done.stdout
+
+
+def test_a_missing_key_ends_a_run_with_one_line(tmp_path):
+    done = run("score", EXAMPLE, "--judge", "openai:gpt-5.4", cwd=tmp_path, OPENAI_API_KEY="")
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1].startswith("error: judge 'openai:gpt-5.4' needs a key")
+
+
+@needs_ray
+def test_a_run_on_a_cluster_prints_what_one_process_prints(scored, tmp_path):
+    done = run("score", EXAMPLE, "--engine", "ray", "--actors", 1, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert lines(done.stdout) == lines(scored[1].stdout)
+    made = [path / "forecasts-scores/judgments.parquet" for path in (tmp_path, scored[0].parent)]
+    assert made[0].read_bytes() == made[1].read_bytes()
+
+
+def test_a_budget_is_refused_on_a_cluster(tmp_path):
+    done = run("score", EXAMPLE, "--engine", "ray", "--budget", 1, cwd=tmp_path)
+    assert "--budget is kept by one process" in done.stderr
 
 
 @pytest.mark.parametrize("joint", [False, True])

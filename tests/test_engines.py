@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import os
 import subprocess
 import sys
 
@@ -9,6 +10,7 @@ import pytest
 
 from timevista_hf import engines
 from timevista_hf.engines import Pool, judge_with_ray, render_with_ray
+from timevista_hf.judges import load_judge
 
 needs_ray = pytest.mark.skipif(
     importlib.util.find_spec("ray") is None,
@@ -49,11 +51,13 @@ def message(run):
 
 
 class Slow(MockJudge):
-    """Slow on the first cases, so that others are done before; it notes where it was made."""
+    """Slow on the first cases, so that others are done before; it notes where it is copied to."""
 
     def __init__(self):
         super().__init__(self._late, "numbers")
-        Path(folder, f"made-{os.getpid()}-{time.time_ns()}").touch()
+
+    def __reduce__(self):
+        return arrived, ()
 
     def _late(self, request):
         number = int(request.case.prediction[1])
@@ -61,23 +65,24 @@ class Slow(MockJudge):
         return Reply(json.dumps({"rationale": f"case {number}", "score": 1 + number % 5}))
 
 
-def never():
-    def answer(request):
-        raise AssertionError("asked again")
-
-    judge = load_judge("builtin")
-    judge.ask = lambda requests: [answer(request) for request in requests]
-    return judge
+def arrived():
+    Path(folder, f"made-{os.getpid()}-{time.time_ns()}").touch()
+    return Slow()
 
 
-expected = list(judge_cases(cases, rubrics, load_judge("builtin")))
-store = folder / "answers.sqlite"
-judged = list(judge_with_ray(iter(cases), rubrics, "builtin", store=store))
+def answer(request):
+    raise AssertionError("asked again")
+
+
+builtin, never = load_judge("builtin"), load_judge("builtin")
+never.ask = lambda requests: [answer(request) for request in requests]
+expected = list(judge_cases(cases, rubrics, builtin))
+store = Store(folder / "answers.sqlite")
+judged = list(judge_with_ray(iter(cases), rubrics, builtin, store=store))
 said["equal"] = plain(judged) == plain(expected)
 said["read-only"] = not any(e.case.truth.flags.writeable for e in judged)
 said["left running"] = ray.is_initialized()
-with Store(store) as opened:
-    said["stored"] = len(opened)
+said["stored"] = len(store)
 
 ray.init(num_cpus=2, logging_level="WARNING")
 again = list(judge_with_ray(cases, rubrics, never, store=store, pool=Pool(actors=1)))
@@ -85,23 +90,26 @@ said["again"] = [e.judgments for e in again] == [e.judgments for e in expected]
 said["reused"] = sum(e.reused for e in again)
 
 pool = Pool(actors=2, num_cpus=1, batch_size=2)
-slow = list(judge_with_ray(cases[:16], rubrics[:1], Slow, pool=pool))
+slow = list(judge_with_ray(cases[:16], rubrics[:1], Slow(), pool=pool))
 said["order"] = [(e.case.id, e.judgments[0].score) for e in slow]
 said["made"] = len(list(folder.glob("made-*")))
 
 shown = dict(style=style, runs=2)
 by_case = lambda case: rubrics[: 1 + int(case.id) % 2]
-vision = lambda: MockJudge(modality="vision")
+vision = MockJudge(modality="vision")
 drawn = list(judge_with_ray(few, by_case, vision, **shown, pool=Pool(batch_size=5)))
-said["drawn"] = plain(drawn) == plain(judge_cases(few, by_case, vision(), **shown))
+said["drawn"] = plain(drawn) == plain(judge_cases(few, by_case, vision, **shown))
 images = list(render_with_ray(few, style=style, pool=Pool(batch_size=2)))
 said["images"] = [(case.id, png == render_case(case, style)) for case, png in images]
 
-said["unknown judge"] = message(lambda: judge_with_ray(few, rubrics, "biltin"))
-said["no rubrics"] = message(lambda: judge_with_ray(few, [], "builtin"))
-said["no store"] = message(lambda: judge_with_ray(few, rubrics, "builtin", store=__file__))
-said["no cases"] = list(judge_with_ray([], rubrics, "builtin"))
-first = judge_with_ray(cases, rubrics, "builtin", store=store)
+panel, joint = [vision, MockJudge(modality="text")], dict(joint=True)
+judged = list(judge_with_ray(few, rubrics, panel, **joint))
+said["panel"] = plain(judged) == plain(judge_cases(few, rubrics, panel, **joint))
+said["no rubrics"] = message(lambda: judge_with_ray(few, [], builtin))
+hosted = load_judge("openai:gpt-5.4")
+said["no key"] = message(lambda: judge_with_ray(few, rubrics, hosted))
+said["no cases"] = list(judge_with_ray([], rubrics, builtin))
+first = judge_with_ray(cases, rubrics, builtin, store=store)
 said["first"] = next(first).case.id
 first.close()
 said["kept running"] = ray.is_initialized()
@@ -119,6 +127,7 @@ def said(tmp_path_factory):
         check=False,
         capture_output=True,
         text=True,
+        env={name: value for name, value in os.environ.items() if name != "OPENAI_API_KEY"},
     )
     assert done.returncode == 0, done.stderr[-5000:]
     return json.loads((folder / "said.json").read_text())
@@ -146,7 +155,7 @@ def test_the_order_is_that_of_the_cases_though_later_ones_are_done_first(said):
 
 
 @needs_ray
-def test_each_actor_makes_its_judge_once_and_all_cpus_can_be_taken(said):
+def test_each_actor_gets_one_copy_of_the_judge_and_all_cpus_can_be_taken(said):
     assert 1 <= said["made"] <= 2
 
 
@@ -156,15 +165,19 @@ def test_pictures_runs_and_rubrics_by_case_are_those_of_one_process(said):
 
 
 @needs_ray
+def test_a_panel_that_is_asked_all_in_one_question_judges_as_in_one_process(said):
+    assert said["panel"]
+
+
+@needs_ray
 def test_a_case_is_drawn_as_in_one_process(said):
     assert said["images"] == [[str(number), True] for number in range(5)]
 
 
 @needs_ray
 def test_what_a_user_can_mend_is_the_same_error_as_in_one_process(said):
-    assert said["unknown judge"].startswith("unknown judge 'biltin'; did you mean 'builtin'?")
     assert said["no rubrics"].endswith("at least one rubric is needed to judge it")
-    assert "cannot be used as a store of judgments" in said["no store"]
+    assert said["no key"].endswith("set the environment variable OPENAI_API_KEY")
 
 
 @needs_ray
@@ -178,7 +191,7 @@ def test_a_cluster_that_was_started_here_is_ended_and_one_of_the_caller_is_not(s
 
 
 @pytest.mark.parametrize(
-    "call", [lambda: judge_with_ray([], [], "mock"), lambda: render_with_ray([])]
+    "call", [lambda: judge_with_ray([], [], load_judge("mock")), lambda: render_with_ray([])]
 )
 def test_without_ray_the_error_gives_the_pip_line(monkeypatch, call):
     monkeypatch.setitem(sys.modules, "ray", None)

@@ -236,7 +236,7 @@ def test_no_name_of_a_case_enters_a_prompt(modality):
     names = {name: f"<{name}>" for name in ("id", "model", "cutoff", "dataset", "unit", "freq")}
     recorder = Recorder(modality=modality)
     judge([make_case(**names)], recorder, select_rubrics("micro"))
-    prompts = [request.prompt + request.rubric.system_prompt for request in recorder.asked]
+    prompts = [request.prompt + request.question.system_prompt for request in recorder.asked]
     assert len(prompts) == 5
     assert not [name for name in names.values() if any(name in prompt for prompt in prompts)]
 
@@ -358,12 +358,12 @@ def test_a_failure_is_never_kept_and_is_asked_again(store, status):
 
 def test_only_what_failed_is_asked_again(store):
     def answer(request):
-        return FAILURES["error"] if request.rubric.name == "phase" else scored(3)
+        return FAILURES["error"] if request.question.name == "phase" else scored(3)
 
     judge(make_cases(2), Recorder(answer), store=store)
     again = Recorder()
     judge(make_cases(2), again, store=store)
-    assert [(r.case.id, r.rubric.name) for r in again.asked] == [
+    assert [(r.case.id, r.question.name) for r in again.asked] == [
         ("series 0", "phase"),
         ("series 1", "phase"),
     ]
@@ -409,7 +409,7 @@ def test_models_with_equal_forecasts_are_asked_about_once(store):
     recorder = Recorder(lambda request: scored(2))
     cases = [make_case(model=model) for model in ("ets", "naive", "mean")]
     judged = judge(cases, recorder, store=store)
-    assert [request.rubric.name for request in recorder.asked] == ["trend", "phase"]
+    assert [request.question.name for request in recorder.asked] == ["trend", "phase"]
     assert [(j.model, j.score) for entry in judged for j in entry.judgments] == [
         (model, 2) for model in ("ets", "naive", "mean") for _ in RUBRICS
     ]

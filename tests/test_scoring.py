@@ -10,8 +10,10 @@ import time
 
 import numpy as np
 import pytest
+from billed import Hosted
 
 from timevista_hf import scoring
+from timevista_hf.costs import load_prices
 from timevista_hf.io import read_forecasts, read_judgments
 from timevista_hf.judges import Reply, Store, load_judge
 from timevista_hf.judges.mock import MockJudge
@@ -122,6 +124,34 @@ def test_the_scores_file_says_what_made_it(make_table, tmp_path):
     assert run["judges"] == {"mock": {"judge": "mock"}}
     found = [run[name] for name in ("input", "judge", "render", "seed")]
     assert found == ["forecasts.jsonl", "mock", STYLE.fingerprint, 7]
+
+
+def test_the_scores_and_the_page_say_what_the_answers_used_failed_ones_too(make_table, tmp_path):
+    def answer(request):
+        if request.case.model == "ets":
+            return Reply("", "truncated", input_tokens=100, output_tokens=1024)
+        return dataclasses.replace(scored(3), input_tokens=1000, output_tokens=50)
+
+    judge = Hosted(answer)
+    score(make_table(), tmp_path / "out", judge)
+    # 3 windows x 2 rubrics of each model.
+    cost = load_prices().find(judge).usd(6 * 1100, 6 * 1074)
+    assert scores(tmp_path / "out")["run"]["usage"] == {
+        judge.name: {
+            "input tokens": 6600,
+            "output tokens": 6444,
+            "tokens without a score": 6744,
+            "US dollars": round(cost, 4),
+        }
+    }
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "tokens without a score" in page
+    assert "6744" in page
+
+
+def test_a_judge_that_measures_uses_no_tokens(make_table, tmp_path):
+    score(make_table(), tmp_path / "out", load_judge("builtin"))
+    assert scores(tmp_path / "out")["run"]["usage"] == {}
 
 
 def test_error_metrics_are_means_over_the_cases_of_a_model(make_table, tmp_path):
@@ -393,7 +423,7 @@ def test_an_exception_in_the_middle_leaves_the_answers_and_no_part(make_table, t
 
 
 def test_an_exception_after_the_first_plots_leaves_no_part(make_table, tmp_path, monkeypatch):
-    monkeypatch.setattr("timevista_hf.pipeline.WINDOW", 2)
+    monkeypatch.setattr("timevista_hf.pipeline._asking.WINDOW", 2)
     monkeypatch.setattr(scoring, "BATCH", 2)
     with pytest.raises(RuntimeError, match="the judge is gone"):
         score(make_table(), tmp_path / "out", breaking_after(5))

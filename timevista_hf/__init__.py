@@ -10,35 +10,57 @@ from timevista_hf._version import __version__
 
 if TYPE_CHECKING:
     from timevista_hf._names import list_metrics, load_dataset, load_metric, unregister_names
-    from timevista_hf.cases import ForecastCase
-    from timevista_hf.io import read_forecasts, read_judgments, write_judgments
-    from timevista_hf.judges import Store, list_judges, load_judge
-    from timevista_hf.pipeline import judge_cases
-    from timevista_hf.rendering import Style, render_case
+    from timevista_hf.cases import AnomalyCase, ForecastCase
+    from timevista_hf.detection import Detection
+    from timevista_hf.io import (
+        read_detections,
+        read_forecasts,
+        read_judgments,
+        write_detections,
+        write_judgments,
+    )
+    from timevista_hf.judges import JudgeOptions, Store, list_judges, list_presets, load_judge
+    from timevista_hf.pipeline import detect_anomalies, judge_cases
+    from timevista_hf.rendering import AnomalyStyle, Style, render_anomalies, render_case
     from timevista_hf.rubrics import Judgment, Rubric, list_rubrics, load_rubric, select_rubrics
     from timevista_hf.scoring import score_forecasts
+    from timevista_hf.sources import list_sources, read_series
+    from timevista_hf.synthesis.anomalies import list_subsets, make_anomalies
 
 __all__ = [
+    "AnomalyCase",
+    "AnomalyStyle",
+    "Detection",
     "ForecastCase",
+    "JudgeOptions",
     "Judgment",
     "Rubric",
     "Store",
     "Style",
     "__version__",
+    "detect_anomalies",
     "judge_cases",
     "list_judges",
     "list_metrics",
+    "list_presets",
     "list_rubrics",
+    "list_sources",
+    "list_subsets",
     "load_dataset",
     "load_judge",
     "load_metric",
     "load_rubric",
+    "make_anomalies",
+    "read_detections",
     "read_forecasts",
     "read_judgments",
+    "read_series",
+    "render_anomalies",
     "render_case",
     "score_forecasts",
     "select_rubrics",
     "unregister_names",
+    "write_detections",
     "write_judgments",
 ]
 
@@ -55,25 +77,38 @@ def __dir__() -> list[str]:
 
 
 _HOMES = {
+    "AnomalyCase": "cases",
+    "AnomalyStyle": "rendering",
+    "Detection": "detection",
     "ForecastCase": "cases",
+    "JudgeOptions": "judges",
     "Judgment": "rubrics",
     "Rubric": "rubrics",
     "Store": "judges",
     "Style": "rendering",
+    "detect_anomalies": "pipeline",
     "judge_cases": "pipeline",
     "list_judges": "judges",
     "list_metrics": "_names",
+    "list_presets": "judges",
     "list_rubrics": "rubrics",
+    "list_sources": "sources",
+    "list_subsets": "synthesis.anomalies",
     "load_dataset": "_names",
     "load_judge": "judges",
     "load_metric": "_names",
     "load_rubric": "rubrics",
+    "make_anomalies": "synthesis.anomalies",
+    "read_detections": "io",
     "read_forecasts": "io",
     "read_judgments": "io",
+    "read_series": "sources",
+    "render_anomalies": "rendering",
     "render_case": "rendering",
     "score_forecasts": "scoring",
     "select_rubrics": "rubrics",
     "unregister_names": "_names",
+    "write_detections": "io",
     "write_judgments": "io",
 }
 

@@ -60,7 +60,7 @@ def missing_requests(
     >>> case = ForecastCase(id="a", history=[1, 2, 3], truth=[4, 5], prediction=[4, 5])
     >>> from timevista_hf.rubrics import load_rubric
     >>> rubrics = [load_rubric("trend"), load_rubric("phase")]
-    >>> [r.rubric.name for r in missing_requests([case], rubrics, load_judge("builtin"))]
+    >>> [r.question.name for r in missing_requests([case], rubrics, load_judge("builtin"))]
     ['trend', 'phase']
     """
     collector = _Collector(judge)
@@ -249,7 +249,7 @@ def _lines(
                 f"{request.case.label}: its request needs a file of {size} bytes, more than the "
                 f"{form.max_bytes} allowed"
             )
-        rubrics.add(request.rubric.identity)
+        rubrics.add(request.question.identity)
         yield line
 
 

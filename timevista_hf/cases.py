@@ -1,12 +1,17 @@
-"""What is judged: one forecast of one series, as validated, read-only arrays."""
+"""What is judged: a forecast of one series, or one with anomalies, as read-only arrays."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
+
+from timevista_hf._known import check_known
+
+Granularity = Literal["point", "range", "variate"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -105,6 +110,122 @@ class ForecastCase:
             raise ValueError(f"{self.label}: `{name}` must be finite, got {array[step]} at {step}")
         array.setflags(write=False)
         return array
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class AnomalyCase:
+    """Hold a series, or several of equal length, and where it is anomalous.
+
+    Steps are equidistant and counted from 0; a missing one is NaN. The arrays are copied, cast
+    and made read-only.
+
+    Parameters
+    ----------
+    id : str
+        Name of the series.
+    values : array_like of shape (T,) or (T, M)
+        One variate, or M side by side; T ≥ 2, M ≥ 2.
+    granularity : {"point", "range", "variate"}
+        What is to be found: single steps, runs of steps, or whole variates.
+    events : array_like of shape (E, 2)
+        Half-open (start, stop) of the anomalies in steps: in order, apart, inside the series. A
+        point is one step long, and may touch the next. Empty where variates are to be found, and
+        in a clean series.
+    variates : sequence of int of length K
+        The anomalous variates, counted from 0, ascending; only where they are to be found.
+    subset : str, optional
+        The benchmark's subset that it belongs to.
+
+    Raises
+    ------
+    ValueError
+        For values that hold no numbers, are infinite or of another shape, for an unknown
+        granularity, and for labels that do not fit it or the series.
+
+    Examples
+    --------
+    >>> case = AnomalyCase(id="a", values=[0, 9, 0, 0], granularity="point", events=[(1, 2)])
+    >>> case.steps, case.num_variates
+    (4, 1)
+    """
+
+    id: str
+    values: np.ndarray  # [T] or [T, M]
+    granularity: Granularity
+    events: np.ndarray = field(default_factory=lambda: np.empty((0, 2), dtype=np.int64))  # [E, 2]
+    variates: tuple[int, ...] = ()
+    subset: str | None = None
+
+    def __post_init__(self) -> None:
+        check_known("`granularity`", self.granularity, get_args(Granularity))
+        for name in ("values", "events"):
+            array = getattr(self, f"_{name}")()
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+        object.__setattr__(self, "variates", self._ids())
+
+    @property
+    def steps(self) -> int:
+        """Length of the series, T."""
+        return int(self.values.shape[0])
+
+    @property
+    def num_variates(self) -> int:
+        """Number of variates, M; 1 for a series alone."""
+        return int(self.values.shape[1]) if self.values.ndim == 2 else 1
+
+    @property
+    def label(self) -> str:
+        """The case in words, for errors and headings."""
+        return f"series {self.id!r}"
+
+    def _values(self) -> np.ndarray:
+        try:
+            values = _floats(self.values)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise ValueError(f"{self.label}: `values` must hold numbers: {error}") from error
+        dimensions = 2 if self.granularity == "variate" else 1
+        if values.ndim != dimensions or min(values.shape) < 2:
+            asked = "(T, M) with T, M ≥ 2" if dimensions == 2 else "(T,) with T ≥ 2"
+            raise ValueError(
+                f"{self.label}: to find a {self.granularity}, `values` must have the shape "
+                f"{asked}, got {values.shape}"
+            )
+        if np.isinf(values).any():
+            raise ValueError(f"{self.label}: `values` must be finite, or NaN where missing")
+        return values
+
+    def _events(self) -> np.ndarray:
+        given = np.asarray(self.events)
+        events = given.reshape(-1, 2) if given.size == 0 else given
+        whole = events.size == 0 or events.dtype.kind in "iu"
+        if not whole or events.ndim != 2 or events.shape[1] != 2:
+            raise ValueError(f"{self.label}: `events` must be pairs of integers, got {given!r}")
+        if events.size and self.granularity == "variate":
+            raise ValueError(f"{self.label}: variates are to be found, but `events` are given")
+        gap = 0 if self.granularity == "point" else 1
+        starts, stops = events.T.astype(np.int64)
+        inside = starts.size == 0 or (starts[0] >= 0 and stops[-1] <= self.steps)
+        if not inside or (stops <= starts).any() or (starts[1:] < stops[:-1] + gap).any():
+            raise ValueError(
+                f"{self.label}: `events` must be half-open, in order, apart and within "
+                f"0 to {self.steps}, got {events.tolist()}"
+            )
+        if self.granularity == "point" and (stops - starts != 1).any():
+            raise ValueError(f"{self.label}: a point must be one step long: {events.tolist()}")
+        return events.astype(np.int64)
+
+    def _ids(self) -> tuple[int, ...]:
+        ids = tuple(self.variates)
+        if ids and self.granularity != "variate":
+            raise ValueError(f"{self.label}: `variates` are given, but no variate is to be found")
+        known = all(isinstance(one, Integral) and 0 <= one < self.num_variates for one in ids)
+        if not known or sorted(set(ids)) != [*ids]:
+            raise ValueError(
+                f"{self.label}: `variates` must be ascending integers from 0 to "
+                f"{self.num_variates - 1}, got {ids!r}"
+            )
+        return tuple(int(one) for one in ids)
 
 
 def _floats(values: ArrayLike) -> np.ndarray:

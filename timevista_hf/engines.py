@@ -14,7 +14,7 @@ from typing import Any, cast
 import pyarrow as pa
 
 from timevista_hf.cases import ForecastCase
-from timevista_hf.judges import Judge, Reply, Store, load_judge
+from timevista_hf.judges import Judge, Reply, Store
 from timevista_hf.pipeline import WINDOW, JudgedCase, RubricsFor, judge_cases
 from timevista_hf.rendering import Renderer, Style
 from timevista_hf.rubrics import Rubric
@@ -66,11 +66,12 @@ class Pool:
 def judge_with_ray(
     cases: Iterable[ForecastCase],
     rubrics: Sequence[Rubric] | RubricsFor,
-    judge: str | Callable[[], Judge],
+    judge: Judge | Sequence[Judge],
     *,
-    store: str | Path | None = None,
+    store: Store | None = None,
     style: Style | None = None,
     runs: int = 1,
+    joint: bool = False,
     pool: Pool | None = None,
 ) -> Iterator[JudgedCase]:
     """Judge every case by every rubric on a Ray cluster, with the results of `judge_cases`.
@@ -84,12 +85,12 @@ def judge_with_ray(
     cases : iterable of ForecastCase
     rubrics : sequence of Rubric, or callable
         A function is pickled and runs in the actors.
-    judge : str or callable
-        A name for `load_judge`, or a function without arguments that makes the judge, called in
-        each actor. Keys of hosted judges must be in the environment there.
-    store : str or Path, optional
-        The store of answers, on this machine; one process writes it, whatever the number of actors.
-    style, runs
+    judge : Judge, or sequence of Judge
+        Each actor gets a copy, and loads its own weights. Keys of hosted judges must be in the
+        environment there; none is sent.
+    store : Store, optional
+        On this machine; one actor writes it, whatever their number.
+    style, runs, joint
         As in `judge_cases`.
     pool : Pool, optional
         Two actors with a quarter of a CPU each, where it is not given.
@@ -101,16 +102,17 @@ def judge_with_ray(
     Raises
     ------
     ValueError
-        Where Ray is not installed, no machine can hold an actor, and for what `judge_cases` and
-        `load_judge` refuse.
+        Where Ray is not installed, no machine can hold an actor, and for what `judge_cases`
+        refuses.
 
     Examples
     --------
-    >>> judged = judge_with_ray(cases, rubrics, "local:models/judge", pool=Pool(num_gpus=1))
-    ... # doctest: +SKIP
+    >>> judge = load_judge("local:models/judge")  # doctest: +SKIP
+    >>> judged = judge_with_ray(cases, rubrics, judge, pool=Pool(num_gpus=1))  # doctest: +SKIP
     """
     _import_ray()
-    prepare = partial(_prepare_judging, judge=judge, rubrics=rubrics, style=style, runs=runs)
+    options = {"rubrics": rubrics, "style": style, "runs": runs, "joint": joint}
+    prepare = partial(_prepare_judging, judge=judge, **options)
     judged = _run(cases, prepare, pool or Pool(), store)
     return (replace(entry, case=replace(entry.case)) for entry in judged)
 
@@ -147,7 +149,7 @@ def render_with_ray(
 
 
 def _run(
-    cases: Iterable[ForecastCase], prepare: _Prepare, pool: Pool, store: str | Path | None
+    cases: Iterable[ForecastCase], prepare: _Prepare, pool: Pool, store: Store | None
 ) -> Iterator[Any]:
     with _cluster(pool) as ray, _keeper(ray, store) as keeper:
         blocks = [ray.put(block) for block in _blocks(cases, pool.batch_size)]
@@ -193,10 +195,9 @@ class _Worker:
             yield error
 
 
-def _prepare_judging(keeper: Any, *, judge: str | Callable[[], Judge], **options: Any) -> _Work:
-    made = load_judge(judge) if isinstance(judge, str) else judge()
+def _prepare_judging(keeper: Any, **options: Any) -> _Work:
     store = None if keeper is None else cast(Store, _RemoteStore(keeper))
-    return partial(judge_cases, judge=made, store=store, **options)
+    return partial(judge_cases, store=store, **options)
 
 
 def _prepare_drawing(keeper: Any, *, style: Style | None) -> _Work:
@@ -220,16 +221,17 @@ class _RemoteStore:
 
 
 @contextmanager
-def _keeper(ray: Any, path: str | Path | None) -> Iterator[Any]:
-    """Give an actor on this machine that alone has the store open: SQLite needs a local disk."""
-    if path is None:
+def _keeper(ray: Any, store: Store | None) -> Iterator[Any]:
+    """Give an actor on this machine that opens the store too: SQLite needs a local disk."""
+    if store is None:
         yield None
         return
-    Store(path).close()  # refuses a file that is no store here, where the error is plain
     here = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(
         ray.get_runtime_context().get_node_id(), soft=False
     )
-    keeper = ray.remote(num_cpus=0, scheduling_strategy=here)(Store).remote(Path(path).resolve())
+    keeper = ray.remote(num_cpus=0, scheduling_strategy=here)(Store).remote(
+        Path(store.path).resolve()
+    )
     try:
         yield keeper
     finally:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from timevista_hf._version import __version__
 from timevista_hf.cases import ForecastCase
+from timevista_hf.costs import load_prices
+from timevista_hf.engines import Pool, judge_with_ray
 from timevista_hf.io import ForecastTable, read_judgments, write_json, write_judgments
 from timevista_hf.judges import Judge, Store
 from timevista_hf.leaderboard import ModelSummary, RaterAgreement, Scoreboard, to_records
@@ -51,6 +55,7 @@ def score_forecasts(
     runs: int = 1,
     joint: bool = False,
     shard: Shard | None = None,
+    pool: Pool | None = None,
     seed: int = 0,
     resume: bool = True,
     progress: Progress = iter,
@@ -81,6 +86,8 @@ def score_forecasts(
         Whether one question holds all rubrics of a case.
     shard : Shard, optional
         Only the cases of this part of the run.
+    pool : Pool, optional
+        The actors of a Ray cluster that judge instead of this process.
     seed : int
         Of the bootstrap.
     resume : bool
@@ -117,9 +124,8 @@ def score_forecasts(
         return select_cases(cases, shard) if shard else cases
 
     with _new_folder(folder / "plots") as plots, Store(folder / "judgments.sqlite") as store:
-        judged = judge_cases(
-            chosen(), rubrics, judge, store=store, style=style, runs=runs, joint=joint
-        )
+        engine = judge_cases if pool is None else partial(judge_with_ray, pool=pool)
+        judged = engine(chosen(), rubrics, judge, store=store, style=style, runs=runs, joint=joint)
         stream = _recorded(progress(judged), counts, style, plots)
         write_judgments(folder / "judgments.parquet", stream)
     summaries = counts.board.summarize(seed=seed)
@@ -138,6 +144,21 @@ def score_forecasts(
 
 
 @dataclass
+class _Tokens:
+    """What a judge's answers used; retries are in them."""
+
+    input: int = 0
+    output: int = 0
+    without_score: int = 0
+
+    def add(self, judgment: Judgment) -> None:
+        self.input += judgment.input_tokens
+        self.output += judgment.output_tokens
+        if judgment.status != "ok":
+            self.without_score += judgment.input_tokens + judgment.output_tokens
+
+
+@dataclass
 class _Counts:
     """What is kept of each case while they stream by: a few numbers and a file name."""
 
@@ -146,6 +167,7 @@ class _Counts:
     names: list[str] = field(default_factory=list)
     asked: list[int] = field(default_factory=list)
     rubrics: dict[str, None] = field(default_factory=dict)
+    tokens: dict[str, _Tokens] = field(default_factory=lambda: defaultdict(_Tokens))
     judgments: int = 0
     reused: int = 0
 
@@ -203,6 +225,7 @@ def _count(entry: JudgedCase, distance: float, name: str, counts: _Counts) -> No
     for judgment in entry.judgments:
         counts.board.add(judgment)
         counts.rubrics.setdefault(judgment.rubric)
+        counts.tokens[judgment.judge].add(judgment)
 
 
 def _case_reports(
@@ -223,12 +246,35 @@ def _made_with(
         "judge": ", ".join(judge.name for judge in judges),
         "judges": {judge.name: dict(judge.identity) for judge in judges},
         "rubrics": list(counts.rubrics),
+        "usage": _usage(judges, counts),
         "render": style.fingerprint,
         "seed": seed,
         "interval": "95 % percentile bootstrap over cases",
         "version": __version__,
         "decisions": table.decisions,
     }
+
+
+def _usage(judges: list[Judge], counts: _Counts) -> dict[str, Any]:
+    """Say what the answers used, also those of earlier runs, and what that costs today."""
+    usage: dict[str, Any] = {}
+    for judge in judges:
+        tokens = counts.tokens[judge.name]
+        if tokens.input or tokens.output:
+            usage[judge.name] = {
+                "input tokens": tokens.input,
+                "output tokens": tokens.output,
+                "tokens without a score": tokens.without_score,
+                "US dollars": _dollars(judge, tokens),
+            }
+    return usage
+
+
+def _dollars(judge: Judge, tokens: _Tokens) -> float | None:
+    try:
+        return round(load_prices().find(judge).usd(tokens.input, tokens.output), 4)
+    except ValueError:  # no price is known
+        return None
 
 
 def _plot_name(number: int, case: ForecastCase) -> str:

@@ -56,7 +56,7 @@ def test_answers_in_the_store_cost_nothing():
     requests, judge = make_requests(5), Hosted()
     with Store(":memory:") as store:
         for request in requests[:2]:
-            store.put(request.key(judge.identity), used(1, 1))
+            store.put(request.key(judge.identity), used(0, 0))
         found = estimate(requests, judge, store=store)
     assert (found.calls, found.stored) == (3, 2)
     assert found.input_tokens == 3 * text_of(requests[0])
@@ -86,7 +86,7 @@ def test_requests_are_taken_a_few_at_a_time():
             alive += 1
             most = max(most, alive)
             one = make_request(number)
-            yield Counted(one.case, one.rubric, one.prompt)
+            yield Counted(one.case, one.question, one.prompt)
 
     assert estimate(stream()).calls == 3000
     assert most < 1500  # two batches of 512 and a few
@@ -187,4 +187,15 @@ def test_an_estimate_of_the_rest_uses_what_was_learnt():
     learnt = calibrate(((request, used(2 * text, 700)) for request in requests[:4]), Hosted())
     found = estimate(requests[4:], calibration=learnt)
     assert (found.input_tokens, found.output_tokens) == (6 * 2 * text, 6 * 700)
+    assert found.notes[-1] == "corrected by 4 real answers: input ×2.00, 700 output tokens each"
+
+
+def test_answers_in_the_store_correct_the_estimate_of_the_rest(tmp_path):
+    requests, judge = make_requests(10), Hosted()
+    text = text_of(requests[0])
+    with Store(tmp_path / "answers.sqlite") as store:
+        for request in requests[:4]:
+            store.put(request.key(judge.identity), used(2 * text, 700))
+        found = estimate(requests, store=store)
+    assert (found.stored, found.input_tokens, found.output_tokens) == (4, 6 * 2 * text, 6 * 700)
     assert found.notes[-1] == "corrected by 4 real answers: input ×2.00, 700 output tokens each"

@@ -23,7 +23,7 @@ RUBRICS = select_rubrics("micro")
 
 def judge(case: ForecastCase, *rubrics: Rubric) -> dict[str, Reply]:
     requests = [Request(case, rubric, prompt="") for rubric in rubrics or RUBRICS]
-    return {r.rubric.dimension: reply for r, reply in BuiltinJudge().ask(requests)}
+    return {r.question.dimension: reply for r, reply in BuiltinJudge().ask(requests)}
 
 
 def scores(case: ForecastCase) -> dict[str, float]:

@@ -20,7 +20,7 @@ def make_request(name="trend"):
 def test_it_gives_a_three_that_every_rubric_can_parse(name):
     request = make_request(name)
     [(_, reply)] = MockJudge().ask([request])
-    verdict = request.rubric.parse(reply.text)
+    verdict = request.question.parse(reply.text)
     assert (reply.status, verdict.score) == ("ok", 3)
 
 
@@ -44,7 +44,7 @@ def test_it_answers_a_request_before_it_takes_the_next():
 
 def test_it_answers_what_it_is_told():
     def answer(request):
-        return Reply(text=json.dumps({"rationale": request.rubric.name, "score": 1}))
+        return Reply(text=json.dumps({"rationale": request.question.name, "score": 1}))
 
     [(_, reply)] = MockJudge(answer).ask([make_request("phase")])
     assert json.loads(reply.text) == {"rationale": "phase", "score": 1}

@@ -2,11 +2,13 @@
 
 import dataclasses
 import json
+import pickle
 import re
 import subprocess
 import sys
 
 import pytest
+from billed import make_request
 
 from timevista_hf.judges import JudgeOptions, list_presets, load_judge
 from timevista_hf.judges._presets import load_presets
@@ -28,6 +30,10 @@ URLS = (
     "HF_ROUTER_BASE_URL",
     "TIMEVISTA_PRESETS",
 )
+
+
+def ask(judge):
+    return list(judge.ask([make_request(image=b"PNG")]))
 
 
 @pytest.fixture(autouse=True)
@@ -145,7 +151,21 @@ def test_a_missing_key_is_an_error_that_names_the_variable(monkeypatch, name, va
         monkeypatch.setenv(variable, value)
     rule = f"judge {name!r} needs a key: set the environment variable {variable}"
     with pytest.raises(ValueError, match=f"^{re.escape(rule)}$"):
-        load_judge(name)
+        ask(load_judge(name))
+
+
+def test_a_key_is_not_needed_where_nothing_is_asked(monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY")
+    assert list(load_judge("openai:m").ask([])) == []
+
+
+@pytest.mark.parametrize("name", ["openai:m", "anthropic:m", "gemini:m", "hf:m"])
+def test_a_copy_in_another_process_is_the_same_judge_and_holds_no_key(monkeypatch, name):
+    for variable in KEYS:
+        monkeypatch.setenv(variable, "sk-canary")
+    written = pickle.dumps(load_judge(name))
+    assert b"sk-canary" not in written
+    assert pickle.loads(written).identity == load_judge(name).identity
 
 
 def test_gemini_takes_either_of_its_two_keys(monkeypatch):
@@ -153,7 +173,7 @@ def test_gemini_takes_either_of_its_two_keys(monkeypatch):
     assert load_judge("gemini:m").model == "m"
     monkeypatch.delenv("GOOGLE_API_KEY")
     with pytest.raises(ValueError, match="GEMINI_API_KEY or GOOGLE_API_KEY"):
-        load_judge("gemini:m")
+        ask(load_judge("gemini:m"))
 
 
 def test_a_server_of_one_s_own_needs_no_key(monkeypatch):

@@ -157,8 +157,12 @@ def test_a_judge_shows_no_key_and_takes_none_along(monkeypatch, family):
     with FakeServer(lambda call: Answer()) as server:
         judge = connect(monkeypatch, server, family, key=CANARY)
     assert CANARY not in repr(judge) + repr(vars(judge)) + repr(judge.identity)
+    assert CANARY.encode() not in pickle.dumps(judge)
+
+
+def test_a_key_that_was_taken_cannot_be_pickled():
     with pytest.raises(TypeError, match="a key cannot be pickled"):
-        pickle.dumps(judge._key)
+        pickle.dumps(Secret(CANARY))
 
 
 @pytest.mark.parametrize("name", ["user:CANARY@host/v1", "CANARY@host/v1", "host/v1?key=CANARY"])
@@ -180,8 +184,9 @@ def test_credentials_in_an_address_of_the_environment_are_refused_and_not_shown(
 @pytest.mark.parametrize("end", ["\nx", "\u200b", "ä", "\x01"])
 def test_a_key_that_no_header_can_hold_is_refused_and_not_shown(monkeypatch, end):
     monkeypatch.setenv("OPENAI_API_KEY", CANARY + end)
+    request = Request(make_case(), TREND, "q", b"PNG")
     with pytest.raises(ValueError, match="OPENAI_API_KEY: holds characters no key has") as caught:
-        load_judge("openai:m")
+        list(load_judge("openai:m").ask([request]))
     assert CANARY not in str(caught.value)
 
 

@@ -87,7 +87,7 @@ def chances_by_hand(folder, request, answer, spelled="12345"):
     """Probabilities that the five tokens follow an answer: one pass over all of it, no cache."""
     processor, model = load_by_hand(folder)
     conversation = [
-        {"role": "system", "content": [{"type": "text", "text": request.rubric.system_prompt}]},
+        {"role": "system", "content": [{"type": "text", "text": request.question.system_prompt}]},
         {
             "role": "user",
             "content": [{"type": "image"}, {"type": "text", "text": request.prompt}],
@@ -179,7 +179,7 @@ def test_a_score_in_one_pass_says_so_and_gives_the_five_probabilities(folder):
     [request] = questions(rubrics=MICRO[:1])
     [reply] = answers(TransformersJudge(folder, ONE_PASS), [request])
     chances = chances_by_hand(folder, request, '{"score": ')
-    rationale = request.rubric.parse(reply.text).rationale
+    rationale = request.question.parse(reply.text).rationale
     assert rationale.startswith("Scored in one pass")
     assert f"5: {chances[4] / chances.sum():.3f}." in rationale
 
@@ -278,7 +278,7 @@ def test_requests_are_taken_a_batch_at_a_time(folder):
     def requests():
         for request in questions() * 3:
             taken.append(request)
-            yield Request(CASES[0], request.rubric, request.prompt, picture(len(taken)))
+            yield Request(CASES[0], request.question, request.prompt, picture(len(taken)))
 
     judge = TransformersJudge(folder, JudgeOptions(rationale=False, concurrency=2))
     next(judge.ask(requests()))
@@ -319,7 +319,7 @@ def test_a_rationale_is_what_the_model_finds_most_probable(folder):
     judge = TransformersJudge(folder, SHORT)
     [reply] = answers(judge, [request])
     processor, model = load_by_hand(folder)
-    text = judge._checkpoint.write(request.rubric.system_prompt, request.prompt)
+    text = judge._checkpoint.write(request.question.system_prompt, request.prompt)
     image = Image.open(BytesIO(request.image)).convert("RGB")
     inputs = processor(images=image, text=f'{text}{{"rationale": "', return_tensors="pt")
     pixels = {name: inputs[name] for name in ("pixel_values", "image_sizes")}
@@ -338,7 +338,7 @@ def test_a_reply_with_a_rationale_parses_by_the_rubric(folder):
     judge = TransformersJudge(folder, JudgeOptions(max_tokens=64))
     Script(judge, 'rises \\"late\\"\\nand é too', end='"')
     [reply] = answers(judge, [request])
-    verdict = request.rubric.parse(reply.text)
+    verdict = request.question.parse(reply.text)
     assert verdict.rationale == 'rises "late"\nand é too'
     assert 1 <= verdict.score <= 5
 
@@ -469,7 +469,7 @@ def test_the_tokens_of_a_reply_are_those_of_its_own_prompt_and_answer(folder):
     script = Script(judge, SAID[0], end='"')
     [reply] = answers(judge, [request])
     processor = transformers.AutoProcessor.from_pretrained(folder)
-    text = judge._checkpoint.write(request.rubric.system_prompt, request.prompt)
+    text = judge._checkpoint.write(request.question.system_prompt, request.prompt)
     image = Image.open(BytesIO(request.image)).convert("RGB")
     prompt = processor(images=image, text=f'{text}{{"rationale": "', return_tensors="pt")
     assert reply.input_tokens == prompt["input_ids"].shape[1]
@@ -571,7 +571,7 @@ def test_a_request_that_is_out_of_memory_alone_is_an_error_with_the_reason(folde
 
 def test_an_image_that_cannot_be_read_is_an_error_of_its_own_request_only(folder):
     [broken] = questions(1, rubrics=MICRO[:1])
-    broken = Request(broken.case, broken.rubric, broken.prompt, b"no PNG")
+    broken = Request(broken.case, broken.question, broken.prompt, b"no PNG")
     judge = TransformersJudge(folder, ONE_PASS)
     replies = answers(judge, [*questions(0, rubrics=MICRO[:2]), broken, *questions(2)])
     assert [reply.status for reply in replies] == ["ok", "ok", "error", *["ok"] * 5]
@@ -580,7 +580,7 @@ def test_an_image_that_cannot_be_read_is_an_error_of_its_own_request_only(folder
 
 def test_a_prompt_longer_than_the_model_can_take_is_an_error_that_gives_the_numbers(folder):
     [request] = questions(rubrics=MICRO[:1])
-    long = Request(request.case, request.rubric, "z " * 5000, request.image)
+    long = Request(request.case, request.question, "z " * 5000, request.image)
     [reply] = answers(TransformersJudge(folder, ONE_PASS), [long])
     assert reply.status == "error"
     assert reply.reason.endswith("but the model takes 8192 together.")

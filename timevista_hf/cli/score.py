@@ -14,10 +14,18 @@ from timevista_hf.cli._asked import Asked, asks
 from timevista_hf.cli._console import out, plain_errors, progress_bar, say, say_decisions
 from timevista_hf.cli._tables import agreement_table, cost_table, error_table, score_table
 from timevista_hf.costs import Budget, BudgetExhaustedError, BudgetJudge, estimate_cost, load_prices
+from timevista_hf.engines import Pool
 from timevista_hf.io import ForecastTable
 from timevista_hf.judges import Judge, Store
 from timevista_hf.scoring import ScoreRun, score_forecasts
 from timevista_hf.shards import Shard
+
+
+class Engine(str, Enum):
+    """Where the judges run."""
+
+    local = "local"
+    ray = "ray"
 
 
 class Format(str, Enum):
@@ -25,6 +33,9 @@ class Format(str, Enum):
 
     table = "table"
     json = "json"
+
+
+_SPREAD = "More than one machine"
 
 
 @asks
@@ -45,8 +56,18 @@ def score(
     ] = False,
     shard: Annotated[
         str | None,
-        typer.Option(help="Judge only part I of N, as in 1/4.", rich_help_panel="Judge"),
+        typer.Option(help="Judge only part I of N, as in 1/4.", rich_help_panel=_SPREAD),
     ] = None,
+    engine: Annotated[
+        Engine,
+        typer.Option(help="This process, or the actors of a Ray cluster.", rich_help_panel=_SPREAD),
+    ] = Engine.local,
+    actors: Annotated[
+        int, typer.Option(min=1, help="With --engine ray.", rich_help_panel=_SPREAD)
+    ] = 2,
+    gpus: Annotated[
+        float, typer.Option(min=0, help="Of each actor, as in 0.5.", rich_help_panel=_SPREAD)
+    ] = 0.0,
     seed: Annotated[int, typer.Option(min=0, help="Of the bootstrap intervals.")] = 0,
     resume: Annotated[
         bool, typer.Option(help="Use the answers of an earlier run in the same folder.")
@@ -62,6 +83,9 @@ def score(
         rubrics, style = asked.select_rubrics(), asked.style
         judges = [asked.load_judge(name) for name in (panel or asked.judge).split(",")]
         part = Shard.parse(shard) if shard else None
+        pool = Pool(actors=actors, num_gpus=gpus) if engine is Engine.ray else None
+        if pool and budget is not None:
+            raise ValueError("--budget is kept by one process: leave out --engine ray")
         if budget is not None:
             judges = _within(budget, judges)
         table = asked.read_table()
@@ -83,6 +107,7 @@ def score(
                     runs=asked.runs,
                     joint=asked.joint,
                     shard=part,
+                    pool=pool,
                     seed=seed,
                     resume=resume,
                     progress=progress,

@@ -121,11 +121,11 @@ def estimate_cost(
     judge : Judge
         Who would be asked.
     store : Store, optional
-        Answers in it cost nothing.
+        Answers in it cost nothing, and the first of them correct the estimate of the rest.
     prices : PriceTable, optional
         Those of `load_prices` where it is not given.
     calibration : Calibration, optional
-        What the first answers of this judge really used.
+        What the first answers of this judge really used, where they are not in the store.
 
     Raises
     ------
@@ -151,6 +151,8 @@ def estimate_cost(
         keys = {request.key(judge.identity): request for request in batch}
         kept = {} if store is None else store.get(list(keys))
         stored += len(kept)
+        for key, reply in kept.items():
+            learnt = learnt.learn(sizes.input(keys[key]), reply)
         for request in (request for key, request in keys.items() if key not in kept):
             calls += 1
             pictures += sizes.picture(request)
@@ -219,13 +221,13 @@ class RequestSizes:
         """Return the tokens of a request's texts, about."""
         if not self.billed:
             return 0
-        return text_tokens(request.rubric.system_prompt) + text_tokens(request.prompt)
+        return text_tokens(request.question.system_prompt) + text_tokens(request.prompt)
 
     def verdicts(self, request: Request) -> int:
         """Return how many rubrics a request asks for at once."""
         if not self.billed:
             return 0
-        return len(request.rubric.parts) if isinstance(request.rubric, JointRubric) else 1
+        return len(request.question.parts) if isinstance(request.question, JointRubric) else 1
 
     def input(self, request: Request) -> int:
         """Return all input tokens of a request, about."""

@@ -1,4 +1,4 @@
-"""Read forecast tables and judgments, write judgments and other files whole.
+"""Read forecast tables, judgments and detections; write the latter and other files whole.
 
 Formats, told by the first bytes and never by the name: delimited text (``,`` ``;`` TAB ``|``;
 UTF-8, UTF-16, Windows-1252 or Latin-1), Parquet, JSON Lines; each also compressed with gzip.
@@ -38,6 +38,7 @@ Errors name rows: in text files the line where the record starts, counted from 1
 does; in Parquet the record, counted from 1.
 """
 
+from timevista_hf.io._detections import read_detections, write_detections
 from timevista_hf.io._judgments import read_judgments, write_judgments
 from timevista_hf.io._roles import Columns
 from timevista_hf.io._table import ForecastTable, read_forecasts
@@ -46,9 +47,11 @@ from timevista_hf.io._write import write_atomically, write_json
 __all__ = [
     "Columns",
     "ForecastTable",
+    "read_detections",
     "read_forecasts",
     "read_judgments",
     "write_atomically",
+    "write_detections",
     "write_json",
     "write_judgments",
 ]

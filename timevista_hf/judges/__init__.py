@@ -40,8 +40,8 @@ def load_judge(name: str, *, options: JudgeOptions | None = None) -> Judge:
     Raises
     ------
     ValueError
-        For an unknown name; the message has the nearest known one. Also where a key is not in the
-        environment, or an optional package is not installed.
+        For an unknown name; the message has the nearest known one. Also where an optional package
+        is not installed. A key is taken from the environment when the first question is asked.
 
     Examples
     --------
@@ -104,11 +104,11 @@ def _unknown(name: str, presets: dict[str, Preset]) -> str:
         return f"judge {name!r}: must name a model, as {family}:MODEL"
     known = [*_JUDGES, *presets, *_FAMILIES]
     meant = nearest(family, known)
-    if meant is None:
-        return f"unknown judge {name!r}. Known: {', '.join(_JUDGES)}"
     if meant in _FAMILIES:
         meant = f"{meant}:{model or 'MODEL'}"
-    return f"unknown judge {name!r}; did you mean {meant!r}? Known: {', '.join(_JUDGES)}"
+    hint = f"; did you mean {meant!r}?" if meant else "."
+    listed = ", ".join([*_JUDGES, *presets, *(f"{one}:MODEL" for one in _FAMILIES)])
+    return f"unknown judge {name!r}{hint} Known: {listed}"
 
 
 _JUDGES = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from typing import NoReturn
 from urllib.parse import urlsplit
 
@@ -30,25 +31,44 @@ class Secret:
         raise TypeError("a key cannot be pickled; make the judge where it is used")
 
 
-def key_from(name: str, *variables: str, needed: bool = True) -> Secret:
-    """Take the key of the judge of that name from the first variable that is set.
+@dataclass(frozen=True)
+class Key:
+    """Where a judge finds its key: it is taken when the first question is asked, and not before.
 
-    Raises
-    ------
-    ValueError
-        Where none is set, or the value cannot be sent; the key itself is not shown.
+    Parameters
+    ----------
+    judge : str
+        Its name, for the error.
+    variables : tuple of str
+        Environment variables, of which the first that is set counts.
+    needed : bool
+        Whether the judge cannot do without.
     """
-    for variable in variables:
-        key = os.environ.get(variable, "").strip()
-        if key and not (key.isascii() and key.isprintable()):
-            raise ValueError(f"environment variable {variable}: holds characters no key has")
-        if key:
-            return Secret(key)
-    if needed:
-        raise ValueError(
-            f"judge {name!r} needs a key: set the environment variable {' or '.join(variables)}"
-        )
-    return Secret("")
+
+    judge: str
+    variables: tuple[str, ...]
+    needed: bool = True
+
+    def take(self) -> Secret:
+        """Return the key, an empty one where none is set and none is needed.
+
+        Raises
+        ------
+        ValueError
+            Where it is missing, or cannot be sent; the key itself is not shown.
+        """
+        for variable in self.variables:
+            key = os.environ.get(variable, "").strip()
+            if key and not (key.isascii() and key.isprintable()):
+                raise ValueError(f"environment variable {variable}: holds characters no key has")
+            if key:
+                return Secret(key)
+        if self.needed:
+            raise ValueError(
+                f"judge {self.judge!r} needs a key: set the environment variable "
+                f"{' or '.join(self.variables)}"
+            )
+        return Secret("")
 
 
 def check_url(url: str) -> None:

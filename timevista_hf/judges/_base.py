@@ -8,26 +8,73 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from timevista_hf.cases import ForecastCase
-from timevista_hf.rubrics import JointRubric, Modality, Rubric
+from timevista_hf.cases import AnomalyCase, ForecastCase
+from timevista_hf.rubrics import Modality
+
+
+class Question(Protocol):
+    """What is asked of a case: a rubric, several of them at once, or where its anomalies are.
+
+    Attributes
+    ----------
+    identity : str
+        Name and version.
+    level, dimension : str
+        What sort of question it is, and what about the case it asks for.
+    fingerprint : str
+        SHA-256 of all that it says.
+    system_prompt : str
+        What a model is told before the prompt.
+    reply_schema : dict
+        JSON schema of the reply.
+    parts : tuple
+        The questions that one reply answers.
+    """
+
+    @property
+    def identity(self) -> str: ...
+
+    @property
+    def level(self) -> str: ...
+
+    @property
+    def dimension(self) -> str: ...
+
+    @property
+    def fingerprint(self) -> str: ...
+
+    @property
+    def system_prompt(self) -> str: ...
+
+    @property
+    def reply_schema(self) -> dict[str, Any]: ...
+
+    @property
+    def parts(self) -> tuple[Any, ...]: ...
 
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """One question to a judge: a case as it is shown, and the rubric to judge it by."""
+    """One question to a judge: a case as it is shown, and what is asked of it."""
 
-    case: ForecastCase  # for judges that measure; a model is shown `prompt` and `image` only
-    rubric: Rubric | JointRubric
+    # The case is for judges that measure; a model is shown `prompt` and `image` only.
+    case: ForecastCase | AnomalyCase
+    question: Question
     prompt: str
     image: bytes | None = None  # PNG, where the judge looks at one
     run: int = 0
 
+    @property
+    def scored(self) -> bool:
+        """Whether a score is asked for, of which the probabilities say more than itself."""
+        return self.question.level != "detection"
+
     def key(self, identity: Mapping[str, Any]) -> str:
         """Return the SHA-256 of all that can change the answer of the judge of that identity."""
         digest = hashlib.sha256()
-        rubric = self.rubric
-        asked = [rubric.level, rubric.dimension, rubric.fingerprint, rubric.reply_schema]
-        head = [dict(identity), rubric.system_prompt, self.prompt, asked, self.run]
+        question = self.question
+        asked = [question.level, question.dimension, question.fingerprint, question.reply_schema]
+        head = [dict(identity), question.system_prompt, self.prompt, asked, self.run]
         digest.update(json.dumps(head, sort_keys=True).encode())
         digest.update(_shown(self))
         return digest.hexdigest()
@@ -48,7 +95,7 @@ class Reply:
 
 
 class Judge(Protocol):
-    """A judge that `judge_cases` can ask.
+    """A judge that `judge_cases` and `detect_anomalies` can ask.
 
     Attributes
     ----------
@@ -79,5 +126,7 @@ def _shown(request: Request) -> bytes:
     if request.image is not None:
         return request.image
     case = request.case
+    if isinstance(case, AnomalyCase):
+        return f"{case.values.shape}|".encode() + case.values.tobytes()
     head = f"{case.season_length}|{case.history.size}|".encode()
     return head + b"".join(a.tobytes() for a in (case.history, case.truth, case.prediction))

@@ -24,6 +24,10 @@ class Limiter:
         self._lock = threading.Lock()
         self.epoch = 0  # how often the limit fell
 
+    def __reduce__(self) -> tuple[type[Limiter], tuple[int]]:
+        # In another process it learns anew.
+        return Limiter, (self._most,)
+
     @property
     def limit(self) -> int:
         """Requests that may be in flight, ≥ 1."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 from timevista_hf.rubrics import Modality
@@ -108,6 +108,10 @@ class Decoding:
     top_logprobs: int = 0
     schema: SchemaMode = "json_schema"
     refused: tuple[str, ...] = ()
+
+    def fitted(self, *, scored: bool) -> Decoding:
+        """Return what to send with a question; without a score no probabilities are needed."""
+        return self if scored else replace(self, top_logprobs=0)
 
     def used(self, **reported: Any) -> Mapping[str, Any]:
         """Give what a reply records: the options sent, and what the server `reported`."""

@@ -11,7 +11,7 @@ from contextlib import AbstractAsyncContextManager
 from itertools import islice
 from typing import Any, ClassVar
 
-from timevista_hf.judges._access import Secret, check_url
+from timevista_hf.judges._access import Key, Secret, check_url
 from timevista_hf.judges._base import Reply, Request
 from timevista_hf.judges._ladder import ALL_SCHEMAS
 from timevista_hf.judges._limiter import Limiter
@@ -35,7 +35,8 @@ class RemoteJudge(ABC):
         As given on the command line.
     options : JudgeOptions
     base_url : str
-    key : Secret
+    key : Key
+        Taken from the environment when the first question is asked.
     decoding : Decoding
         What is sent at first.
 
@@ -54,7 +55,7 @@ class RemoteJudge(ABC):
         name: str,
         options: JudgeOptions,
         base_url: str,
-        key: Secret,
+        key: Key,
         decoding: Decoding,
     ) -> None:
         check_url(base_url)
@@ -63,6 +64,7 @@ class RemoteJudge(ABC):
         self.family, self.name, self.options = family, name, options
         self.base_url = base_url.rstrip("/")
         self.decoding = decoding
+        self._most = decoding.max_tokens
         self._key = key
         self._limiter = Limiter(options.concurrency)
         self._backoff = 1.0  # seconds, doubled with every attempt
@@ -91,14 +93,15 @@ class RemoteJudge(ABC):
             "base_url": self.base_url,
             "modality": options.modality,
             "temperature": options.temperature,
-            "max_tokens": options.max_tokens,
+            "max_tokens": self._most,
             "schema": options.schema,
             "logprobs": options.logprobs,
         }
 
     def payload(self, request: Request, decoding: Decoding | None = None) -> dict[str, Any]:
         """Write the body of a request; without what the server has refused so far."""
-        return self._write(request, decoding or self.decoding)
+        decoding = decoding or self.decoding
+        return self._write(request, decoding.fitted(scored=request.scored))
 
     def reply_of(self, response: Mapping[str, Any], decoding: Decoding | None = None) -> Reply:
         """Read the body of a successful response to a payload with that decoding."""
@@ -121,8 +124,11 @@ class RemoteJudge(ABC):
         is closed early cancels what is under way.
         """
         stream = iter(requests)
-        with Session(self) as session:
-            waiting = 0
+        if (first := next(stream, None)) is None:
+            return
+        with Session(self, self._key.take()) as session:
+            session.submit(first)
+            waiting = 1
             while True:
                 for request in islice(stream, max(0, self._limiter.limit - waiting)):
                     session.submit(request)

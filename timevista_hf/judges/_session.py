@@ -16,6 +16,7 @@ from email.utils import parsedate_to_datetime
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from timevista_hf.judges._access import Secret
 from timevista_hf.judges._base import Reply, Request
 from timevista_hf.judges._ladder import AttemptError, lower
 from timevista_hf.judges._limiter import Gate
@@ -35,8 +36,8 @@ _LONGEST_REASON = 300  # characters
 class Session:
     """An event loop in a thread of its own, with one client, for one call of `ask`."""
 
-    def __init__(self, judge: RemoteJudge) -> None:
-        self._judge = judge
+    def __init__(self, judge: RemoteJudge, key: Secret) -> None:
+        self._judge, self._key = judge, key
         self._done: queue.SimpleQueue[tuple[Request, asyncio.Task[Reply]] | None] = (
             queue.SimpleQueue()
         )
@@ -90,8 +91,8 @@ class Session:
             self._loop.close()
 
     async def _serve(self) -> None:
-        async with self._judge._connect(self._judge._key) as send:
-            self._line = Line(self._judge, send, Gate(self._judge._limiter))
+        async with self._judge._connect(self._key) as send:
+            self._line = Line(self._judge, self._key, send, Gate(self._judge._limiter))
             self._done.put(None)
             await self._stop.wait()
             for task in self._tasks:
@@ -113,8 +114,8 @@ class Session:
 class Line:
     """The way to the server that the requests of one session share."""
 
-    def __init__(self, judge: RemoteJudge, send: Send, gate: Gate) -> None:
-        self._judge, self._send, self._gate = judge, send, gate
+    def __init__(self, judge: RemoteJudge, key: Secret, send: Send, gate: Gate) -> None:
+        self._judge, self._key, self._send, self._gate = judge, key, send, gate
         self._strikes = 0  # hopeless failures since the last answer
         self._given_up = ""
 
@@ -126,7 +127,8 @@ class Line:
                 decoding, epoch = judge.decoding, judge._limiter.epoch
                 outcome = await self._attempt(judge.payload(request, decoding))
             if not isinstance(outcome, AttemptError):
-                return self._settled(self._read(outcome, decoding), wasted, attempt + 1)
+                reply = self._read(outcome, decoding.fitted(scored=request.scored))
+                return self._settled(reply, wasted, attempt + 1)
             wasted = (wasted[0] + outcome.tokens[0], wasted[1] + outcome.tokens[1])
             if self._step_down(decoding, outcome):
                 continue
@@ -186,7 +188,7 @@ class Line:
         tries = f" ({attempt} attempts)" if attempt > 1 else ""
         status = f"status {failure.status}: " if failure.status is not None else ""
         # Hidden before it is cut: half a key would not be recognised.
-        said = self._judge._key.hide(failure.reason)[:_LONGEST_REASON]
+        said = self._key.hide(failure.reason)[:_LONGEST_REASON]
         reply = self._safe(
             Reply(
                 "",
@@ -204,7 +206,7 @@ class Line:
 
     def _safe(self, reply: Reply) -> Reply:
         """Take the key out of whatever a server may have echoed."""
-        hide = self._judge._key.hide
+        hide = self._key.hide
         options = {
             name: hide(value) if isinstance(value, str) else value
             for name, value in reply.options.items()

@@ -9,7 +9,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, ClassVar
 
-from timevista_hf.judges._access import Secret, key_from, missing_package
+from timevista_hf.judges._access import Key, Secret, missing_package
 from timevista_hf.judges._base import Reply, Request
 from timevista_hf.judges._options import Decoding, JudgeOptions, SchemaMode
 from timevista_hf.judges._remote import RemoteJudge, base64_of, count, text_in
@@ -24,13 +24,13 @@ def payload(request: Request, decoding: Decoding) -> dict[str, Any]:
     body: dict[str, Any] = {
         "model": decoding.model,
         "max_tokens": decoding.max_tokens,
-        "system": request.rubric.system_prompt,
+        "system": request.question.system_prompt,
         "messages": [{"role": "user", "content": _shown(request)}],
     }
     if decoding.temperature is not None:
         body["temperature"] = decoding.temperature
     if decoding.schema == "json_schema":
-        form = {"type": "json_schema", "schema": request.rubric.reply_schema}
+        form = {"type": "json_schema", "schema": request.question.reply_schema}
         body["output_config"] = {"format": form}
     return body
 
@@ -77,7 +77,8 @@ class AnthropicJudge(RemoteJudge):
     Raises
     ------
     ValueError
-        Where ANTHROPIC_API_KEY is not set, or the package `anthropic` is not installed.
+        Where the package `anthropic` is not installed. A missing ANTHROPIC_API_KEY is an error of
+        the first question.
     """
 
     schemas: ClassVar[Sequence[SchemaMode]] = ("json_schema", "prompt")
@@ -86,13 +87,13 @@ class AnthropicJudge(RemoteJudge):
         self, model: str, options: JudgeOptions | None = None, *, name: str | None = None
     ) -> None:
         options, name = options or JudgeOptions(), name or f"anthropic:{model}"
-        self._client = _load_client(name)
+        _load_client(name)
         super().__init__(
             family="anthropic",
             name=name,
             options=options,
             base_url=os.environ.get("ANTHROPIC_BASE_URL") or _HOME,
-            key=key_from(name, "ANTHROPIC_API_KEY"),
+            key=Key(name, ("ANTHROPIC_API_KEY",)),
             decoding=Decoding(
                 model=model,
                 max_tokens=options.max_tokens,
@@ -109,7 +110,8 @@ class AnthropicJudge(RemoteJudge):
 
     @asynccontextmanager
     async def _connect(self, key: Secret) -> AsyncIterator[Send]:
-        client = self._client.AsyncAnthropic(
+        anthropic = _load_client(self.name)
+        client = anthropic.AsyncAnthropic(
             api_key=key.reveal(),
             base_url=self.base_url,
             max_retries=0,
@@ -117,7 +119,7 @@ class AnthropicJudge(RemoteJudge):
         )
 
         async def send(body: dict[str, Any]) -> Mapping[str, Any]:
-            with client_errors(self._client):
+            with client_errors(anthropic):
                 response = await client.post("/v1/messages", body=body, cast_to=object)
             if not isinstance(response, Mapping) or response.get("error"):
                 raise fault(response)

@@ -12,7 +12,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-from timevista_hf.judges._access import Secret, key_from, missing_package
+from timevista_hf.judges._access import Key, Secret, missing_package
 from timevista_hf.judges._base import Reply, Request
 from timevista_hf.judges._ladder import AttemptError
 from timevista_hf.judges._options import THINKING_FLOOR, Decoding, JudgeOptions
@@ -35,10 +35,10 @@ def payload(request: Request, decoding: Decoding) -> dict[str, Any]:
     if decoding.schema != "prompt":
         form["responseMimeType"] = "application/json"
     if decoding.schema == "json_schema":
-        form["responseJsonSchema"] = request.rubric.reply_schema
+        form["responseJsonSchema"] = request.question.reply_schema
     return {
         "contents": [{"role": "user", "parts": _shown(request)}],
-        "systemInstruction": {"parts": [{"text": request.rubric.system_prompt}]},
+        "systemInstruction": {"parts": [{"text": request.question.system_prompt}]},
         "generationConfig": form,
     }
 
@@ -92,21 +92,21 @@ class GeminiJudge(RemoteJudge):
     Raises
     ------
     ValueError
-        Where neither GEMINI_API_KEY nor GOOGLE_API_KEY is set, or the package `google-genai` is
-        not installed.
+        Where the package `google-genai` is not installed. That neither GEMINI_API_KEY nor
+        GOOGLE_API_KEY is set is an error of the first question.
     """
 
     def __init__(
         self, model: str, options: JudgeOptions | None = None, *, name: str | None = None
     ) -> None:
         options, name = options or JudgeOptions(), name or f"gemini:{model}"
-        self._genai = _load_client(name)
+        _load_client(name)
         super().__init__(
             family="gemini",
             name=name,
             options=options,
             base_url=os.environ.get("GOOGLE_GEMINI_BASE_URL") or _HOME,
-            key=key_from(name, "GEMINI_API_KEY", "GOOGLE_API_KEY"),
+            key=Key(name, ("GEMINI_API_KEY", "GOOGLE_API_KEY")),
             decoding=Decoding(
                 model=model,
                 max_tokens=max(options.max_tokens, THINKING_FLOOR if thinks(model) else 0),
@@ -133,7 +133,9 @@ class GeminiJudge(RemoteJudge):
                 "httpx_async_client": line,
                 "retry_options": {"attempts": 1},
             }
-            client = self._genai.Client(api_key=key.reveal(), vertexai=False, http_options=http)
+            client = _load_client(self.name).Client(
+                api_key=key.reveal(), vertexai=False, http_options=http
+            )
             yield functools.partial(self._send, client.aio.models)
 
     async def _send(self, models: Any, body: dict[str, Any]) -> Mapping[str, Any]:
@@ -143,7 +145,7 @@ class GeminiJudge(RemoteJudge):
         try:
             said = await models.generate_content(model=self.model, **_as_arguments(body))
             return _read_json(said.sdk_http_response.body)
-        except self._genai.errors.APIError as error:
+        except _load_client(self.name).errors.APIError as error:
             failure = _fault(error)
         except httpx2.TimeoutException:
             failure = AttemptError("no answer in time", code="timeout")

@@ -1,4 +1,4 @@
-"""A judge for trying the pipeline: it answers the same score for everything, or what it is told."""
+"""A judge for trying the pipeline: it answers the same for everything, or what it is told."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal
 
+from timevista_hf.cases import AnomalyCase, ForecastCase
 from timevista_hf.judges._base import Reply, Request
 
 
@@ -15,7 +16,8 @@ class MockJudge:
     Parameters
     ----------
     answer : callable, optional
-        From request to reply; a score of 3 for everything where it is not given.
+        From request to reply; where it is not given, a score of 3 for everything, and for
+        anomalies the middle of the series.
     modality : {"vision", "text", "numbers"}
         What it asks to be shown, so that rendering can be tried too.
 
@@ -47,5 +49,17 @@ class MockJudge:
 
 
 def _middle(request: Request) -> Reply:
+    if not request.scored:
+        return Reply(text=json.dumps(_named(request.case)))
     verdict = {"rationale": "The mock judge gives a 3 to everything.", "score": 3}
     return Reply(text=json.dumps(verdict))
+
+
+def _named(case: ForecastCase | AnomalyCase) -> dict[str, Any]:
+    if not isinstance(case, AnomalyCase):
+        raise TypeError(f"{case.label}: anomalies are looked for in an AnomalyCase")
+    size = case.num_variates if case.granularity == "variate" else case.steps
+    middle: Any = size // 2
+    if case.granularity == "range":
+        middle = [middle, min(middle + size // 10, size - 1)]
+    return {"rationale": "The mock judge names the middle.", "anomalies": [middle]}

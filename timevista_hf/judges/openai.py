@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
-from timevista_hf.judges._access import Secret, check_url, key_from
+from timevista_hf.judges._access import Key, Secret, check_url
 from timevista_hf.judges._base import Reply, Request
 from timevista_hf.judges._options import THINKING_FLOOR, Decoding, JudgeOptions, TokenField
 from timevista_hf.judges._presets import thinks
@@ -29,7 +29,7 @@ def payload(request: Request, decoding: Decoding) -> dict[str, Any]:
     body: dict[str, Any] = {
         "model": decoding.model,
         "messages": [
-            {"role": "system", "content": request.rubric.system_prompt},
+            {"role": "system", "content": request.question.system_prompt},
             {"role": "user", "content": _shown(request)},
         ],
         decoding.token_field: decoding.max_tokens,
@@ -39,7 +39,7 @@ def payload(request: Request, decoding: Decoding) -> dict[str, Any]:
     if decoding.top_logprobs:
         body |= {"logprobs": True, "top_logprobs": decoding.top_logprobs}
     if decoding.schema == "json_schema":
-        schema = {"name": "verdict", "strict": True, "schema": request.rubric.reply_schema}
+        schema = {"name": "verdict", "strict": True, "schema": request.question.reply_schema}
         body["response_format"] = {"type": "json_schema", "json_schema": schema}
     elif decoding.schema == "json_object":
         body["response_format"] = {"type": "json_object"}
@@ -95,13 +95,13 @@ class OpenAIJudge(RemoteJudge):
         ``"openai"``, ``"hf"`` or ``"server"``.
     base_url : str, optional
         OPENAI_BASE_URL, or OpenAI's own, where it is not given.
-    key : Secret, optional
+    key : Key, optional
         OPENAI_API_KEY where it is not given.
 
     Raises
     ------
     ValueError
-        Where there is no key, or the address is not one.
+        Where the address is not one. A missing key is an error of the first question.
     """
 
     def __init__(
@@ -112,7 +112,7 @@ class OpenAIJudge(RemoteJudge):
         name: str | None = None,
         family: str = "openai",
         base_url: str | None = None,
-        key: Secret | None = None,
+        key: Key | None = None,
     ) -> None:
         options, name = options or JudgeOptions(), name or f"{family}:{model}"
         # OpenAI takes the newer name from every model; other servers may know the older one only.
@@ -122,7 +122,7 @@ class OpenAIJudge(RemoteJudge):
             name=name,
             options=options,
             base_url=base_url or os.environ.get("OPENAI_BASE_URL") or _HOME,
-            key=key or key_from(name, "OPENAI_API_KEY"),
+            key=key or Key(name, ("OPENAI_API_KEY",)),
             decoding=Decoding(
                 model=model,
                 max_tokens=max(options.max_tokens, THINKING_FLOOR if thinks(model) else 0),
@@ -164,7 +164,7 @@ class OpenAIJudge(RemoteJudge):
 def router_judge(model: str, options: JudgeOptions | None = None, *, name: str) -> OpenAIJudge:
     """Make the judge of a model behind Hugging Face Inference Providers; its key is HF_TOKEN."""
     url = os.environ.get("HF_ROUTER_BASE_URL") or _ROUTER
-    key = key_from(name, "HF_TOKEN")
+    key = Key(name, ("HF_TOKEN",))
     return OpenAIJudge(model, options, name=name, family="hf", base_url=url, key=key)
 
 
@@ -200,8 +200,8 @@ def server_judge(
     if not model:
         raise ValueError(f"judge at {url!r}: must name a model, as server:{url}#MODEL")
     name = name or f"server:{address}"
-    secret = key_from(name, key, needed=needed)
-    return OpenAIJudge(model, options, name=name, family="server", base_url=url, key=secret)
+    source = Key(name, (key,), needed=needed)
+    return OpenAIJudge(model, options, name=name, family="server", base_url=url, key=source)
 
 
 def _shown(request: Request) -> str | list[dict[str, Any]]:

@@ -6,7 +6,7 @@ import json
 import logging
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.metadata import version
@@ -22,6 +22,7 @@ from timevista_hf.judges._options import JudgeOptions
 from timevista_hf.rubrics import LOWEST, Modality
 
 _WHY, _SLOT, _SCORE = '{"rationale": "', '", "score": ', '{"score": '
+_LIST = '{"anomalies":'
 _INSIDE = re.compile(r'(?:[^"\\]|\\.)*', re.DOTALL)  # a JSON string up to its closing quote
 _ROOM = 32  # tokens for the slot and what is spelled anew before it
 _LOG = logging.getLogger(__name__)
@@ -50,7 +51,9 @@ class TransformersJudge:
     The model writes a rationale and then scores from the same cache, or scores in one forward
     pass (``options.rationale = False``). The score is the most probable of the five tokens, and
     `expected_score` their expectation. Requests that follow each other and show the same are
-    answered together, and what their prompts have in common is read once.
+    answered together, and what their prompts have in common is read once. A question without a
+    score, as where the anomalies are, is answered in full, without the rationale where there is
+    to be none.
 
     Parameters
     ----------
@@ -72,12 +75,16 @@ class TransformersJudge:
 
     def __init__(self, model: str, options: JudgeOptions | None = None) -> None:
         self.name = f"local:{model}"
-        self._options = options or JudgeOptions()
+        self._model, self._options = model, options or JudgeOptions()
         self._checkpoint = Checkpoint(model, self.modality)
         opening, self._scores = self._checkpoint.slot(_SLOT if self._rationale else _SCORE)
         self._opening = self._checkpoint.spell(_WHY) if self._rationale else opening
         most = self._options.concurrency
         self._rows = min(most, _ROWS.get(self._checkpoint.device.type, most))
+
+    def __reduce__(self) -> tuple[type[TransformersJudge], tuple[str, JudgeOptions]]:
+        # Another process loads its own weights.
+        return TransformersJudge, (self._model, self._options)
 
     @property
     def modality(self) -> Modality:
@@ -167,7 +174,12 @@ class TransformersJudge:
         yield from self._answer(batch[half:])
 
     def _judge(self, batch: list[Request]) -> list[Reply]:
-        context = self._read(batch)
+        if len({one.scored for one in batch}) > 1:
+            raise ValueError("questions with a score and without are answered apart")
+        if not batch[0].scored:
+            return self._answer_in_full(batch)
+        most = self._options.max_tokens if self._rationale else 0
+        context = self._read(batch, self._opening, most)
         asked = context.mask.sum(dim=1).tolist()
         said = [_Said()] * len(batch)
         if self._rationale:
@@ -180,23 +192,55 @@ class TransformersJudge:
             for one, share, chance, tokens in zip(said, shares, chances, asked, strict=True)
         ]
 
-    def _read(self, batch: list[Request]) -> Context:
+    def _answer_in_full(self, batch: list[Request]) -> list[Reply]:
+        opening = _WHY if self._rationale else _LIST
+        most = self._options.max_tokens
+        context = self._read(batch, self._checkpoint.spell(opening), most)
+        asked = context.mask.sum(dim=1).tolist()
+        closing = _Closing(
+            self._checkpoint, context.ids.shape[1], "}", lambda written: _whole(opening + written)
+        )
+        controls = self._controls(batch, closing)
+        made = self._checkpoint.generate(context, most=most, **controls)
+        written = closing.trimmed(made.tokens.tolist())
+        replies = [
+            Reply(
+                opening + self._checkpoint.decode(tokens),
+                options={**self._used, "mode": "whole answer", "max_tokens": most},
+                input_tokens=read,
+                output_tokens=len(tokens),
+            )
+            for tokens, read in zip(written, asked, strict=True)
+        ]
+        reason = f"the reply was cut after {most} tokens (`max_tokens`)"
+        return [
+            reply if closing.ended(row) else replace(reply, status="truncated", reason=reason)
+            for row, reply in enumerate(replies)
+        ]
+
+    def _read(self, batch: list[Request], opening: Sequence[int], most: int) -> Context:
         groups = [list(mine) for _, mine in groupby(batch, key=_shown)]
         texts = [
-            [self._checkpoint.write(one.rubric.system_prompt, one.prompt) for one in mine]
+            [self._checkpoint.write(one.question.system_prompt, one.prompt) for one in mine]
             for mine in groups
         ]
-        room = _ROOM + (self._options.max_tokens if self._rationale else 0)
-        context = self._checkpoint.read(texts, [mine[0].image for mine in groups], room=room)
-        return self._checkpoint.extend(context, [self._opening] * len(batch))
+        images = [mine[0].image for mine in groups]
+        context = self._checkpoint.read(texts, images, room=_ROOM + most)
+        return self._checkpoint.extend(context, [opening] * len(batch))
+
+    def _controls(self, batch: list[Request], closing: _Closing) -> dict[str, Any]:
+        """Say where the rows stop; where a temperature is set, draw each from its own seed."""
+        controls: dict[str, Any] = {"stopping_criteria": [closing]}
+        temperature = self._options.temperature
+        if temperature and self._rationale:
+            seeds = [int(request.key(self.identity), 16) for request in batch]
+            controls["logits_processor"] = [_Noise(temperature, seeds)]
+        return controls
 
     def _explain(self, batch: list[Request], context: Context) -> tuple[list[_Said], Context]:
         """Let the model write its rationales, and put the slot of the score after each."""
-        closing = _Closing(self._checkpoint, context.ids.shape[1])
-        controls: dict[str, Any] = {"stopping_criteria": [closing]}
-        if temperature := self._options.temperature:
-            seeds = [int(request.key(self.identity), 16) for request in batch]
-            controls["logits_processor"] = [_Noise(temperature, seeds)]
+        closing = _Closing(self._checkpoint, context.ids.shape[1], '"', _closed)
+        controls = self._controls(batch, closing)
         made = self._checkpoint.generate(context, most=self._options.max_tokens, **controls)
         written = closing.trimmed(made.tokens.tolist())
         read = [self._said(tokens, made.tokens.shape[1] - 1) for tokens in written]
@@ -244,10 +288,13 @@ class TransformersJudge:
 
 
 class _Closing:
-    """Stop each row where its rationale is closed or the model ends its answer."""
+    """Stop each row where it is closed, by a letter at the earliest, or the model ends it."""
 
-    def __init__(self, checkpoint: Checkpoint, start: int) -> None:
+    def __init__(
+        self, checkpoint: Checkpoint, start: int, letter: str, closed: Callable[[str], bool]
+    ) -> None:
         self._checkpoint, self._start = checkpoint, start
+        self._letter, self._closed = letter, closed
         self._ends: dict[int, int] = {}  # tokens of a row that has ended
 
     def __call__(self, ids: Any, scores: Any, **_: Any) -> Any:
@@ -261,13 +308,16 @@ class _Closing:
         """Drop what follows a row's end only since others went on."""
         return [tokens[: self._ends.get(row)] for row, tokens in enumerate(rows)]
 
+    def ended(self, row: int) -> bool:
+        """Whether a row came to its end, and not to that of its tokens."""
+        return row in self._ends
+
     def _closes(self, tokens: list[int]) -> bool:
         if tokens[-1] in self._checkpoint.ends:
             return True
-        if '"' not in self._checkpoint.decode(tokens[-1:]):
+        if self._letter not in self._checkpoint.decode(tokens[-1:]):
             return False
-        written = self._checkpoint.decode(tokens)
-        return written.startswith('"', _inside(written))
+        return self._closed(self._checkpoint.decode(tokens))
 
 
 class _Noise:
@@ -286,6 +336,19 @@ def _inside(written: str) -> int:
     """Count the characters before the quote that closes a JSON string."""
     found = _INSIDE.match(written)
     return found.end() if found else 0
+
+
+def _closed(written: str) -> bool:
+    return written.startswith('"', _inside(written))
+
+
+def _whole(written: str) -> bool:
+    """Whether a text starts with a whole JSON object."""
+    try:
+        json.JSONDecoder(strict=False).raw_decode(written)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _in_words(shares: Sequence[float]) -> str:

@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 import functools
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
-import matplotlib
 import numpy as np
-from matplotlib.artist import Artist
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.collections import LineCollection
-from matplotlib.figure import Figure
-from matplotlib.font_manager import FontProperties
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
-from matplotlib.text import Text
 from matplotlib.transforms import IdentityTransform
 
 from timevista_hf.cases import ForecastCase
+from timevista_hf.rendering._matplotlib import INK, Sheet, default_settings, font
 from timevista_hf.rendering._png import encode_png
 from timevista_hf.rendering._scale import leaving_note, step_ticks, value_limits, value_ticks
 from timevista_hf.rendering._style import CURVES, Style
@@ -50,10 +41,10 @@ class Renderer:
 
     def __init__(self, style: Style | None = None) -> None:
         self.style = style or Style()
-        with _default_settings():
+        with default_settings():
             self._lay_out()
             self._add_artists()
-            self._backdrop = self._draw_backdrop()
+            self._draw_backdrop()
 
     def render(self, case: ForecastCase) -> bytes:
         """Draw a case.
@@ -74,12 +65,12 @@ class Renderer:
         """
         history = shown_history(case, self.style.context)
         low, high = value_limits(case, history)
-        with _default_settings():
-            self._canvas.restore_region(self._backdrop)
+        with default_settings():
+            self._sheet.restore()
             self._draw_scale(1 - history.size, case.horizon, low, high)
             self._draw_curves(case, history)
             self._draw_leaving(case.prediction)
-            return encode_png(np.asarray(self._canvas.buffer_rgba()), exact=self._colors)
+            return encode_png(self._sheet.pixels, exact=self._colors)
 
     def _lay_out(self) -> None:
         style, size = self.style, self.style.font_size
@@ -87,8 +78,8 @@ class Renderer:
         # Legend and note share a row where there is room for both.
         head = 2.2 * size if style.width >= 60 * size else 4 * size
         self._bottom, self._top = round(3.4 * size), style.height - round(head)
-        self._figure = Figure(figsize=(style.width / 72, style.height / 72), dpi=72)
-        self._canvas: Any = FigureCanvasAgg(self._figure)
+        self._sheet = Sheet(style.width, style.height, size)
+        self._figure, self._canvas = self._sheet.figure, self._sheet.canvas
         left, bottom = self._left / style.width, self._bottom / style.height
         right, top = self._right / style.width, self._top / style.height
         self._axes = self._figure.add_axes((left, bottom, right - left, top - bottom))
@@ -96,7 +87,7 @@ class Renderer:
 
     def _add_artists(self) -> None:
         style = self.style
-        self._colors = [_INK, _START, _FRAME, _GRID]
+        self._colors = [INK, _START, _FRAME, _GRID]
         self._colors += [getattr(style, f"{curve}_color") for curve in CURVES]
         self._grid = LineCollection([], colors=_GRID, linewidths=1, antialiased=False)
         self._axes.add_collection(self._grid, autolim=False)
@@ -109,8 +100,6 @@ class Renderer:
             )
             self._points[curve] = self._marks(look["color"], "o", 4 + look["width"])
         self._leaving = {mark: self._marks(style.forecast_color, mark, 12) for mark in "v^"}
-        self._text = Text(fontproperties=_font(style.font_size), color=_INK, parse_math=False)
-        self._text.set_figure(self._figure)
 
     def _line(self, **look: Any) -> Line2D:
         return self._axes.add_line(Line2D([], [], **look))
@@ -120,7 +109,7 @@ class Renderer:
             color=color, linestyle="none", marker=mark, markersize=size, markeredgewidth=0
         )
 
-    def _draw_backdrop(self) -> Any:
+    def _draw_backdrop(self) -> None:
         pixels = IdentityTransform()
         size, names = self.style.font_size, [curve.capitalize() for curve in CURVES]
         self._figure.legend(
@@ -130,8 +119,8 @@ class Renderer:
             bbox_to_anchor=(self._left, self.style.height),
             bbox_transform=pixels,
             ncols=len(names),
-            prop=_font(size),
-            labelcolor=_INK,
+            prop=font(size),
+            labelcolor=INK,
             frameon=False,
             borderpad=0,
         )
@@ -141,8 +130,8 @@ class Renderer:
             Rectangle(corner, width, height, fill=False, edgecolor=_FRAME, transform=pixels)
         )
         self._canvas.draw()
-        self._write("Step", (self._left + self._right) / 2, 0.3 * size, va="bottom")
-        return self._canvas.copy_from_bbox(self._figure.bbox)
+        self._sheet.write("Step", (self._left + self._right) / 2, 0.3 * size, va="bottom")
+        self._sheet.keep()
 
     def _draw_scale(self, first: int, last: int, low: float, high: float) -> None:
         margin = max(0.5, 0.01 * (last - first))
@@ -155,15 +144,15 @@ class Renderer:
             [[(step, low), (step, high)] for step in steps.places]
             + [[(left, value), (right, value)] for value in values.places]
         )
-        self._draw(self._grid)
+        self._sheet.draw(self._grid)
         self._start.set_data([0.5, 0.5], [low, high])
-        self._draw(self._start)
+        self._sheet.draw(self._start)
         for (x, y), label in zip(self._at(steps.places, low), steps.labels, strict=True):
-            self._write(label, x, y - 0.4 * size, va="top")
+            self._sheet.write(label, x, y - 0.4 * size, va="top")
         for (x, y), label in zip(self._at(left, values.places), values.labels, strict=True):
-            self._write(label, x - 0.5 * size, y, ha="right")
+            self._sheet.write(label, x - 0.5 * size, y, ha="right")
         middle = (self._bottom + self._top) / 2
-        self._write(values.title, 0.2 * size, middle, ha="left", va="center", rotation=90)
+        self._sheet.write(values.title, 0.2 * size, middle, ha="left", va="center", rotation=90)
 
     def _draw_curves(self, case: ForecastCase, history: np.ndarray) -> None:
         # The truth continues the history, so that no gap is seen where none is. A forecast
@@ -180,13 +169,13 @@ class Renderer:
         self._curves[name].set_data(curve.steps, curve.values)
         width = getattr(self.style, f"{name}_width")
         self._curves[name].set_linewidth(width * min(1.0, max(0.5, self._step_width())))
-        self._draw(self._curves[name])
+        self._sheet.draw(self._curves[name])
         marked = np.isfinite(curve.values) if self._step_width() >= _ROOMY else curve.isolated
         if points_from is not None:
             marked = marked & (curve.steps >= points_from)
         if marked.any():
             self._points[name].set_data(curve.steps[marked], curve.values[marked])
-            self._draw(self._points[name])
+            self._sheet.draw(self._points[name])
 
     def _draw_leaving(self, prediction: np.ndarray) -> None:
         low, high = self._axes.get_ylim()
@@ -197,10 +186,10 @@ class Renderer:
             if outside.any():
                 steps = _spread(np.flatnonzero(outside), apart) + 1
                 self._leaving[mark].set_data(steps, np.full(steps.size, edge))
-                self._draw(self._leaving[mark])
+                self._sheet.draw(self._leaving[mark])
         note = leaving_note(prediction, low, high)
         size = self.style.font_size
-        self._write(note, self._right, self._top + 0.4 * size, ha="right", va="bottom")
+        self._sheet.write(note, self._right, self._top + 0.4 * size, ha="right", va="bottom")
 
     def _step_width(self) -> float:
         left, right = self._axes.get_xlim()
@@ -210,23 +199,6 @@ class Renderer:
         return np.asarray(
             self._axes.transData.transform(np.column_stack(np.broadcast_arrays(x, y)))
         )
-
-    def _write(
-        self,
-        text: str,
-        x: float,
-        y: float,
-        *,
-        ha: str = "center",
-        va: str = "center_baseline",
-        rotation: float = 0,
-    ) -> None:
-        if text:
-            self._text.set(text=text, x=x, y=y, ha=ha, va=va, rotation=rotation)
-            self._draw(self._text)
-
-    def _draw(self, artist: Artist) -> None:
-        artist.draw(self._canvas.get_renderer())
 
 
 def render_case(case: ForecastCase, style: Style | None = None) -> bytes:
@@ -256,13 +228,6 @@ def _renderer(style: Style) -> Renderer:
     return Renderer(style)
 
 
-@functools.cache
-def _font(size: int) -> FontProperties:
-    # By its file: the same name may lead to another version among the system's fonts.
-    file = Path(matplotlib.get_data_path(), "fonts", "ttf", "DejaVuSans.ttf")
-    return FontProperties(fname=str(file), size=size)
-
-
 def _spread(positions: np.ndarray, apart: int) -> np.ndarray:
     # The first and last of a long run stay: they show where the forecast leaves and returns.
     kept: list[int] = []
@@ -273,19 +238,7 @@ def _spread(positions: np.ndarray, apart: int) -> np.ndarray:
     return np.array(kept)
 
 
-@contextmanager
-def _default_settings() -> Iterator[None]:
-    # matplotlib reads its settings while it draws, and they belong to the whole process.
-    with _SETTINGS_LOCK, matplotlib.rc_context(_SETTINGS):
-        yield
-
-
-_SETTINGS_LOCK = threading.RLock()
-_SETTINGS: Any = {
-    key: value for key, value in matplotlib.rcParamsDefault.items() if key != "backend"
-}
-
-_INK, _START, _FRAME, _GRID = "#000000", "#666666", "#999999", "#E0E0E0"
+_START, _FRAME, _GRID = "#666666", "#999999", "#E0E0E0"
 
 # Where steps are this many pixels apart, every one is marked.
 _ROOMY = 18

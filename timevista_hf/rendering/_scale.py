@@ -28,20 +28,25 @@ class Ticks:
 
 def value_limits(case: ForecastCase, history: np.ndarray) -> tuple[float, float]:
     """Return the range of values shown: all that was observed, and the forecast near it."""
-    seen = np.concatenate([history, case.truth])
-    low, high = float(np.nanmin(seen)), float(np.nanmax(seen))
-    if max(abs(low), abs(high)) > LARGEST:
-        raise ValueError(
-            f"{case.label}: values up to {LARGEST:g} can be drawn, got {low:g} to {high:g}"
-        )
+    low, high = _observed(np.concatenate([history, case.truth]), case.label)
     span = high - low
-    if span <= max(1e-9 * max(abs(low), abs(high)), SMALLEST):
+    if _is_flat(low, high):
         low, high = _around(low, case.prediction)
     else:
         low = max(low - BEYOND * span, min(low, float(np.nanmin(case.prediction))))
         high = min(high + BEYOND * span, max(high, float(np.nanmax(case.prediction))))
-    margin = 0.05 * (high - low)
-    return low - margin, high + margin
+    return _with_margin(low, high)
+
+
+def series_limits(values: np.ndarray, label: str) -> tuple[float, float]:
+    """Return the range of values shown of a series alone; it may be constant, or all missing."""
+    if not np.isfinite(values).any():
+        return _with_margin(-1.0, 1.0)
+    low, high = _observed(values, label)
+    if _is_flat(low, high):
+        half = 0.05 * abs(low)
+        low, high = (low - half, low + half) if half > SMALLEST else (-1.0, 1.0)
+    return _with_margin(low, high)
 
 
 def value_ticks(low: float, high: float, most: int) -> Ticks:
@@ -73,6 +78,22 @@ def leaving_note(prediction: np.ndarray, low: float, high: float) -> str:
     return f"Forecast leaves the axis ({', '.join(ends)})" if ends else ""
 
 
+def _observed(values: np.ndarray, label: str) -> tuple[float, float]:
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    if max(abs(low), abs(high)) > LARGEST:
+        raise ValueError(f"{label}: values up to {LARGEST:g} can be drawn, got {low:g} to {high:g}")
+    return low, high
+
+
+def _is_flat(low: float, high: float) -> bool:
+    return high - low <= max(1e-9 * max(abs(low), abs(high)), SMALLEST)
+
+
+def _with_margin(low: float, high: float) -> tuple[float, float]:
+    margin = 0.05 * (high - low)
+    return low - margin, high + margin
+
+
 def _around(value: float, prediction: np.ndarray) -> tuple[float, float]:
     # A constant gives no scale to clip a forecast by, so all of the forecast is shown.
     reach = float(np.nanmax(np.abs(np.clip(prediction, -LARGEST, LARGEST) - value)))
@@ -87,7 +108,8 @@ def _offset(places: np.ndarray, step: float) -> float:
     for exponent in range(int(np.log10(np.max(np.abs(places)))) + 1, -300, -1):
         power = float(f"1e{exponent}")
         offset = float(round(places.mean() / power) * power)
-        if places[0] <= offset <= places[-1]:
+        # A power of the step's size leads into the range, but for rounding at its ends.
+        if power <= 1.001 * step or places[0] <= offset <= places[-1]:
             return offset
     return 0.0
 

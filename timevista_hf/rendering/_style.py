@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Literal, get_args
 
@@ -60,9 +61,9 @@ class Style:
     font_size: int = 15
 
     def __post_init__(self) -> None:
-        self._check_size("width", 600, 6000)
-        self._check_size("height", 400, 4000)
-        self._check_size("font_size", 13, 18)
+        check_size("Style", "width", self.width, 600, 6000)
+        check_size("Style", "height", self.height, 400, 4000)
+        check_size("Style", "font_size", self.font_size, 13, 18)
         if self.context is not None:
             check_context(self.context)
         self._check_colors()
@@ -73,8 +74,7 @@ class Style:
                     f"Style: `{curve}_line` must be one of {', '.join(get_args(Line))}, "
                     f"got {line!r}"
                 )
-            if not 0 < width <= 20:
-                raise ValueError(f"Style: `{curve}_width` must be in (0, 20], got {width!r}")
+            check_line_width("Style", f"{curve}_width", width)
 
     @classmethod
     def with_aspect(cls, aspect: str) -> Style:
@@ -135,25 +135,37 @@ class Style:
         size = f"{self.width}x{self.height}"
         return f"plot{RULE}-{size}-context{window}-mpl{matplotlib.__version__}-{digest}"
 
-    def _check_size(self, name: str, lowest: int, highest: int) -> None:
-        value = getattr(self, name)
-        if not isinstance(value, int) or not lowest <= value <= highest:
-            raise ValueError(
-                f"Style: `{name}` must be an integer from {lowest} to {highest}, got {value!r}"
-            )
-
     def _check_colors(self) -> None:
-        seen = {"#ffffffff": "the background"}
+        seen = {"#ffffff": "the background"}
         for name in (f"{curve}_color" for curve in CURVES):
-            color = getattr(self, name)
-            if not isinstance(color, str) or not is_color_like(color):
-                raise ValueError(f"Style: `{name}` must be a colour, got {color!r}")
-            exact = to_hex(color, keep_alpha=True)
-            if not exact.endswith("ff"):
-                raise ValueError(f"Style: `{name}` must be opaque, got {color!r}")
-            if exact in seen:
-                raise ValueError(f"Style: `{name}` must differ from {seen[exact]}, got {color!r}")
-            seen[exact] = f"`{name}`"
+            check_color("Style", name, getattr(self, name), seen)
+            seen[to_hex(getattr(self, name))] = f"`{name}`"
+
+
+def check_size(style: str, name: str, value: object, lowest: int, highest: int) -> None:
+    """Refuse a number of pixels that is no integer, or outside the range."""
+    if not isinstance(value, int) or not lowest <= value <= highest:
+        raise ValueError(
+            f"{style}: `{name}` must be an integer from {lowest} to {highest}, got {value!r}"
+        )
+
+
+def check_line_width(style: str, name: str, value: float) -> None:
+    """Refuse a line that is not seen, or hides the picture."""
+    if not 0 < value <= 20:
+        raise ValueError(f"{style}: `{name}` must be in (0, 20], got {value!r}")
+
+
+def check_color(style: str, name: str, value: object, taken: Mapping[str, str]) -> None:
+    """Refuse what is no opaque colour, or one that is taken; `taken` says by what."""
+    if not isinstance(value, str) or not is_color_like(value):
+        raise ValueError(f"{style}: `{name}` must be a colour, got {value!r}")
+    if not to_hex(value, keep_alpha=True).endswith("ff"):
+        raise ValueError(f"{style}: `{name}` must be opaque, got {value!r}")
+    if to_hex(value) in taken:
+        raise ValueError(
+            f"{style}: `{name}` must differ from {taken[to_hex(value)]}, got {value!r}"
+        )
 
 
 def check_context(context: int) -> None:

@@ -40,9 +40,9 @@ def shown_history(case: ForecastCase, context: int | None) -> np.ndarray:
     return case.history[-(3 * case.horizon if context is None else context) :]
 
 
-def thinned_curve(first: int, values: np.ndarray) -> Curve:
-    """Thin values from step `first` on to about `MOST_POINTS`, keeping extremes and gaps."""
-    kept = _kept(values)
+def thinned_curve(first: int, values: np.ndarray, most: int | None = None) -> Curve:
+    """Thin values from step `first` on to about `most`, or `MOST_POINTS`; keep extremes, gaps."""
+    kept = _kept(values, most or MOST_POINTS)
     return Curve(first + kept, values[kept])
 
 
@@ -83,10 +83,11 @@ def describe_case(case: ForecastCase, *, context: int | None = None) -> str:
         "Truth": thinned_curve(1, case.truth),
         "Forecast": thinned_curve(1, case.prediction),
     }
-    return "\n".join(f"{name} {_numbers(curve)}" for name, curve in curves.items())
+    return "\n".join(f"{name} {written(curve)}" for name, curve in curves.items())
 
 
-def _numbers(curve: Curve) -> str:
+def written(curve: Curve) -> str:
+    """Write the steps of a curve and its values to 6 significant digits."""
     texts = [f"{value:.6g}" for value in curve.values]
     span = f"steps {curve.steps[0]} to {curve.steps[-1]}"
     if curve.thinned:
@@ -95,19 +96,19 @@ def _numbers(curve: Curve) -> str:
     return f"({span}): {', '.join(texts)}"
 
 
-def _kept(values: np.ndarray) -> np.ndarray:
-    if values.size <= MOST_POINTS:
+def _kept(values: np.ndarray, most: int) -> np.ndarray:
+    if values.size <= most:
         return np.arange(values.size)
     downsampler = MinMaxDownsampler()  # type: ignore[no-untyped-call]
-    extremes = downsampler.downsample(values, n_out=MOST_POINTS).astype(np.int64)
+    extremes = downsampler.downsample(values, n_out=most).astype(np.int64)
     ends = np.array([0, values.size - 1])
-    return np.unique(np.concatenate([extremes, _gap_edges(values), ends]))
+    return np.unique(np.concatenate([extremes, _gap_edges(values, most), ends]))
 
 
-def _gap_edges(values: np.ndarray) -> np.ndarray:
+def _gap_edges(values: np.ndarray, most: int) -> np.ndarray:
     # A gap narrower than a bin is narrower than a pixel; the extremes alone would close all gaps.
     missing = np.concatenate([[False], np.isnan(values), [False]])
     start, stop = np.flatnonzero(np.diff(missing)).reshape(-1, 2).T  # [gaps], half-open
-    wide = stop - start >= np.ceil(2 * values.size / MOST_POINTS)
+    wide = stop - start >= np.ceil(2 * values.size / most)
     edges = np.concatenate([start[wide] - 1, start[wide], stop[wide]])
     return edges[(edges >= 0) & (edges < values.size)]

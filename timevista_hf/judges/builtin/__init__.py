@@ -10,9 +10,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from timevista_hf.cases import ForecastCase
+from timevista_hf.cases import AnomalyCase, ForecastCase
 from timevista_hf.constraints import find_breaches
 from timevista_hf.judges._base import Reply, Request
+from timevista_hf.judges.builtin._detector import detect
 from timevista_hf.judges.builtin._measures import Measurement, measure
 from timevista_hf.judges.builtin._words import describe
 from timevista_hf.rubrics import HIGHEST, LOWEST, Rubric, load_rubric
@@ -29,6 +30,9 @@ class BuiltinJudge:
     The twin of a micro rubric gives the errors at which the score is still 5, 4, 3, 2 and 1; in
     between it is linear. A macro rubric's twin weighs the four aspects, its hard constraints cap
     the score. The score before rounding is the reply's `expected_score`.
+
+    Asked for anomalies, it names what is unlike the rest of the series, by robust measurements of
+    the values alone.
 
     Examples
     --------
@@ -54,6 +58,9 @@ class BuiltinJudge:
         """Answer each request in turn; a case is measured once for all its rubrics."""
         case: ForecastCase | None = None
         for request in requests:
+            if isinstance(request.case, AnomalyCase):
+                yield request, _detection(request.case)
+                continue
             if request.case is not case:
                 case = request.case
                 missing = _missing(case)
@@ -61,8 +68,14 @@ class BuiltinJudge:
             if measured is None:
                 yield request, Reply(text="", status="error", reason=missing)
             else:
-                [rubric] = request.rubric.parts  # the pipeline asks it no joint questions
+                [rubric] = request.question.parts  # the pipeline asks it no joint questions
                 yield request, _reply(case, rubric, measured)
+
+
+def _detection(case: AnomalyCase) -> Reply:
+    found = detect(case)
+    answer = {"rationale": found.rationale, "anomalies": found.anomalies}
+    return Reply(text=json.dumps(answer, ensure_ascii=False))
 
 
 def _missing(case: ForecastCase) -> str:

@@ -1,20 +1,20 @@
-"""Cases to judgments: render, ask, parse, store; a bounded window of cases at a time."""
+"""Cases to judgments."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, tee
+from functools import partial
+from itertools import tee
 
 from timevista_hf._version import __version__
 from timevista_hf.cases import ForecastCase
 from timevista_hf.constraints import find_breaches
 from timevista_hf.judges import Judge, Reply, Request, Store
+from timevista_hf.pipeline._asking import Asked, ask_all, writable
 from timevista_hf.rendering import Renderer, Style, describe_case
-from timevista_hf.rubrics import JointRubric, Judgment, Rubric, UnparsableReplyError
-
-WINDOW = 64  # cases held in memory at once
+from timevista_hf.rubrics import JointRubric, Judgment, Modality, Rubric, UnparsableReplyError
 
 RubricsFor = Callable[[ForecastCase], Sequence[Rubric]]
 
@@ -105,16 +105,12 @@ def _judge_alone(
     runs: int,
     joint: bool,
 ) -> Iterator[JudgedCase]:
-    stream = iter(cases)
-    while window := list(islice(stream, WINDOW)):
-        requests = [
-            [replace(one, run=run) for run in range(runs) for one in mine]
-            for mine in (
-                _requests(case, _questions(case, rubrics_for(case), joint), judge, renderer)
-                for case in window
-            )
-        ]
-        yield from _judge_window(requests, judge, store, renderer)
+    def questions(case: ForecastCase) -> list[Asked[Judgment]]:
+        rubrics = _questions(case, rubrics_for(case), joint)
+        return _asked(case, rubrics, judge, renderer, runs)
+
+    for one in ask_all(cases, questions, judge, store):
+        yield JudgedCase(one.case, one.rows, one.image, one.reused)
 
 
 def _joined(panel: Sequence[JudgedCase]) -> JudgedCase:
@@ -127,34 +123,6 @@ def _joined(panel: Sequence[JudgedCase]) -> JudgedCase:
     )
 
 
-def _judge_window(
-    requests: list[list[Request]], judge: Judge, store: Store | None, renderer: Renderer
-) -> Iterator[JudgedCase]:
-    keys = {request: request.key(judge.identity) for mine in requests for request in mine}
-    alike: dict[str, list[Request]] = {}
-    for request, key in keys.items():
-        alike.setdefault(key, []).append(request)
-    judgments: dict[Request, list[Judgment]] = {}
-
-    def settle(key: str, reply: Reply) -> bool:
-        judged = [_judgments(request, reply, judge, renderer) for request in alike[key]]
-        judgments.update(zip(alike[key], judged, strict=True))
-        return judged[0][0].status == "ok"
-
-    kept = {} if store is None else store.get(list(alike))
-    reused = {key for key, reply in kept.items() if settle(key, reply)}
-    for request, reply in judge.ask(same[0] for key, same in alike.items() if key not in reused):
-        if settle(keys[request], reply) and store is not None:
-            store.put(keys[request], reply)
-    for mine in requests:
-        yield JudgedCase(
-            case=mine[0].case,
-            judgments=tuple(judgment for request in mine for judgment in judgments[request]),
-            image=mine[0].image,
-            reused=sum(len(judgments[request]) for request in mine if keys[request] in reused),
-        )
-
-
 def _questions(
     case: ForecastCase, rubrics: Sequence[Rubric], joint: bool
 ) -> Sequence[Rubric | JointRubric]:
@@ -163,31 +131,46 @@ def _questions(
     return [JointRubric(tuple(rubrics))] if joint else rubrics
 
 
-def _requests(
+def _asked(
     case: ForecastCase,
     rubrics: Sequence[Rubric | JointRubric],
     judge: Judge,
     renderer: Renderer,
-) -> list[Request]:
+    runs: int,
+) -> list[Asked[Judgment]]:
     image = renderer.render(case) if judge.modality == "vision" else None
+    numbers = ""
     if judge.modality == "text":
         numbers = describe_case(case, context=renderer.style.context)
-        return [
-            Request(case, rubric, rubric.prompt(modality="text", numbers=numbers))
-            for rubric in rubrics
-        ]
-    return [Request(case, rubric, rubric.prompt(), image) for rubric in rubrics]
+    modality: Modality = "text" if judge.modality == "text" else "vision"
+    render = renderer.style.fingerprint if image else ""
+    prompts = [rubric.prompt(modality=modality, numbers=numbers) for rubric in rubrics]
+    return [
+        Asked(
+            Request(case, rubric, prompt, image, run),
+            partial(_judgments, case, rubric, judge.name, run, render),
+        )
+        for run in range(runs)
+        for rubric, prompt in zip(rubrics, prompts, strict=True)
+    ]
 
 
-def _judgments(request: Request, reply: Reply, judge: Judge, renderer: Renderer) -> list[Judgment]:
+def _judgments(
+    case: ForecastCase,
+    rubric: Rubric | JointRubric,
+    judge: str,
+    run: int,
+    render: str,
+    reply: Reply,
+) -> list[Judgment]:
     """Read a reply: one judgment for each rubric that was asked."""
-    unread = [_unread(request, part, reply, judge, renderer) for part in request.rubric.parts]
+    unread = [_unread(case, part, judge, run, render, reply) for part in rubric.parts]
     # What was paid for the reply is counted once.
     unread[1:] = [replace(entry, input_tokens=0, output_tokens=0) for entry in unread[1:]]
     if reply.status != "ok":
         return unread
     try:
-        verdicts = request.rubric.parse_parts(reply.text)
+        verdicts = rubric.parse_parts(reply.text)
     except UnparsableReplyError as error:
         return [replace(entry, status="unparsable", reason=str(error)) for entry in unread]
     return [
@@ -196,16 +179,15 @@ def _judgments(request: Request, reply: Reply, judge: Judge, renderer: Renderer)
             score=verdict.score,
             expected_score=reply.expected_score,
             mass=reply.mass,
-            rationale=_writable(verdict.rationale),
+            rationale=writable(verdict.rationale),
         )
         for entry, verdict in zip(unread, verdicts, strict=True)
     ]
 
 
 def _unread(
-    request: Request, rubric: Rubric, reply: Reply, judge: Judge, renderer: Renderer
+    case: ForecastCase, rubric: Rubric, judge: str, run: int, render: str, reply: Reply
 ) -> Judgment:
-    case = request.case
     return Judgment(
         case_id=case.id,
         cutoff=case.cutoff,
@@ -214,22 +196,17 @@ def _unread(
         level=rubric.level,
         dimension=rubric.dimension,
         rubric=rubric.identity,
-        judge=judge.name,
+        judge=judge,
         status=reply.status,
         score=None,
         expected_score=None,
         rationale="",
         breaches=tuple(breach.message for breach in find_breaches(case, rubric.constraints)),
-        reason=_writable(reply.reason),
+        reason=writable(reply.reason),
         options=json.dumps(dict(reply.options), sort_keys=True),
-        run=request.run,
+        run=run,
         input_tokens=reply.input_tokens,
         output_tokens=reply.output_tokens,
-        render=renderer.style.fingerprint if request.image else "",
+        render=render,
         version=__version__,
     )
-
-
-def _writable(text: str) -> str:
-    # JSON can spell half an emoji, which no file of UTF-8 can hold.
-    return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,101 @@
+"""Tiny files in the formats of the sources, and a server on loopback."""
+
+import hashlib
+import threading
+import zipfile
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import datasets
+import pytest
+
+
+@pytest.fixture
+def save_arrow(tmp_path):
+    """Save rows as `datasets` does, in the folder of a part."""
+
+    def save(folder, rows, target=None):
+        one = datasets.Value("float32")
+        features = datasets.Features(
+            {
+                "item_id": datasets.Value("string"),
+                "start": datasets.Value("timestamp[s]"),
+                "freq": datasets.Value("string"),
+                "target": target or datasets.List(one),
+            }
+        )
+        datasets.Dataset.from_list(rows, features=features).save_to_disk(tmp_path / folder)
+        return tmp_path
+
+    return save
+
+
+@pytest.fixture
+def save_zip(tmp_path):
+    """Write an archive of named contents."""
+
+    def save(path, members):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        with zipfile.ZipFile(tmp_path / path, "w") as archive:
+            for name, content in members.items():
+                archive.writestr(name, content)
+        return tmp_path
+
+    return save
+
+
+class FileServer:
+    """Serve files by path, with ranges; `cuts` lists after how many bytes a reply breaks off."""
+
+    def __init__(self, files, *, cuts=(), statuses=(), ranges=True):
+        self.files, self.cuts, self.statuses = files, list(cuts), list(statuses)
+        self.ranges, self.asked = ranges, []
+
+    def __enter__(self):
+        handler = type("Handler", (_Handler,), {"files": self})
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error):
+        self._server.shutdown()
+        self._thread.join(10)
+        self._server.server_close()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    files: FileServer
+
+    def log_message(self, *given):
+        pass
+
+    def do_HEAD(self):
+        self.do_GET()
+
+    def do_GET(self):
+        served = self.files
+        asked = self.headers.get("Range")
+        served.asked.append((self.command, self.path, asked))
+        body = served.files.get(self.path.partition("?")[0].lstrip("/"))
+        status = served.statuses.pop(0) if served.statuses else 200 if body is not None else 404
+        start = int(asked.removeprefix("bytes=").rstrip("-")) if asked and served.ranges else 0
+        if status == 200 and start:
+            status = 206 if start < len(body) else 416
+        body = body[start:] if status in (200, 206) else b""
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        # What the Hub says of a file, too.
+        self.send_header("ETag", f'"{hashlib.sha256(body).hexdigest()}"')
+        self.send_header("X-Repo-Commit", "0" * 40)
+        self.end_headers()
+        if self.command == "GET":
+            cut = served.cuts.pop(0) if served.cuts else None
+            self.wfile.write(body[:cut])
+            self.close_connection = True
+
+
+@pytest.fixture
+def serve():
+    """Give the class of the server, to be entered by the test."""
+    return FileServer

@@ -1,0 +1,1 @@
+"""Series made from a seed: benchmarks of anomalies and of forecasts, and graded damage."""
