@@ -36,7 +36,7 @@ def run(*arguments: object, cwd: Path, **options: str) -> subprocess.CompletedPr
         capture_output=True,
         text=True,
         encoding="utf-8",
-        timeout=120,
+        timeout=300,
     )
 
 

@@ -144,9 +144,11 @@ def test_a_public_function_has_an_example_that_runs_as_a_doctest(name):
 
 def test_every_public_function_is_looked_at():
     verbs = (
+        "detect_",
         "judge_",
         "list_",
         "load_",
+        "make_",
         "read_",
         "render_",
         "score_",

@@ -151,7 +151,7 @@ def test_the_scores_and_the_page_say_what_the_answers_used_failed_ones_too(make_
 
 def test_a_judge_that_measures_uses_no_tokens(make_table, tmp_path):
     score(make_table(), tmp_path / "out", load_judge("builtin"))
-    assert scores(tmp_path / "out")["run"]["usage"] == {}
+    assert scores(tmp_path / "out")["run"]["usage"] == {"builtin": {}}
 
 
 def test_error_metrics_are_means_over_the_cases_of_a_model(make_table, tmp_path):

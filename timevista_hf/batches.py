@@ -49,9 +49,9 @@ def missing_requests(
     cases, rubrics, judge, store, style, runs, joint
         As in `judge_cases`.
 
-    Yields
-    ------
-    Request
+    Returns
+    -------
+    iterator of Request
         Those whose answer the store lacks, in the order of the cases.
 
     Examples
@@ -63,11 +63,36 @@ def missing_requests(
     >>> [r.question.name for r in missing_requests([case], rubrics, load_judge("builtin"))]
     ['trend', 'phase']
     """
+    options: dict[str, Any] = {"store": store, "style": style, "runs": runs, "joint": joint}
+    return requests_of(lambda asked: judge_cases(cases, rubrics, asked, **options), judge)
+
+
+def requests_of(run: Callable[[Judge], Iterable[Any]], judge: Judge) -> Iterator[Request]:
+    """Give the requests that a run would ask, and ask none.
+
+    Parameters
+    ----------
+    run : callable
+        Takes the judge to ask, as `judge_cases` and `detect_anomalies` do, and gives what it made
+        of the answers.
+    judge : Judge
+
+    Yields
+    ------
+    Request
+
+    Examples
+    --------
+    >>> from timevista_hf.judges import load_judge
+    >>> from timevista_hf.pipeline import detect_anomalies
+    >>> from timevista_hf.synthesis.anomalies import make_anomalies
+    >>> series = make_anomalies("sine-trend", count=2)
+    >>> asked = requests_of(lambda judge: detect_anomalies(series, judge), load_judge("mock"))
+    >>> [request.question.identity for request in asked]
+    ['detect_range@1.0', 'detect_range@1.0']
+    """
     collector = _Collector(judge)
-    judged = judge_cases(
-        cases, rubrics, collector, store=store, style=style, runs=runs, joint=joint
-    )
-    for _ in judged:
+    for _ in run(collector):
         yield from collector.take()
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from timevista_hf._version import __version__
 from timevista_hf.cases import ForecastCase
-from timevista_hf.costs import load_prices
+from timevista_hf.costs import Usage
 from timevista_hf.engines import Pool, judge_with_ray
 from timevista_hf.io import ForecastTable, read_judgments, write_json, write_judgments
 from timevista_hf.judges import Judge, Store
@@ -144,21 +144,6 @@ def score_forecasts(
 
 
 @dataclass
-class _Tokens:
-    """What a judge's answers used; retries are in them."""
-
-    input: int = 0
-    output: int = 0
-    without_score: int = 0
-
-    def add(self, judgment: Judgment) -> None:
-        self.input += judgment.input_tokens
-        self.output += judgment.output_tokens
-        if judgment.status != "ok":
-            self.without_score += judgment.input_tokens + judgment.output_tokens
-
-
-@dataclass
 class _Counts:
     """What is kept of each case while they stream by: a few numbers and a file name."""
 
@@ -167,7 +152,7 @@ class _Counts:
     names: list[str] = field(default_factory=list)
     asked: list[int] = field(default_factory=list)
     rubrics: dict[str, None] = field(default_factory=dict)
-    tokens: dict[str, _Tokens] = field(default_factory=lambda: defaultdict(_Tokens))
+    usage: dict[str, Usage] = field(default_factory=lambda: defaultdict(Usage))
     judgments: int = 0
     reused: int = 0
 
@@ -225,7 +210,7 @@ def _count(entry: JudgedCase, distance: float, name: str, counts: _Counts) -> No
     for judgment in entry.judgments:
         counts.board.add(judgment)
         counts.rubrics.setdefault(judgment.rubric)
-        counts.tokens[judgment.judge].add(judgment)
+        counts.usage[judgment.judge].add(judgment)
 
 
 def _case_reports(
@@ -246,35 +231,13 @@ def _made_with(
         "judge": ", ".join(judge.name for judge in judges),
         "judges": {judge.name: dict(judge.identity) for judge in judges},
         "rubrics": list(counts.rubrics),
-        "usage": _usage(judges, counts),
+        "usage": {judge.name: counts.usage[judge.name].told(judge) for judge in judges},
         "render": style.fingerprint,
         "seed": seed,
         "interval": "95 % percentile bootstrap over cases",
         "version": __version__,
         "decisions": table.decisions,
     }
-
-
-def _usage(judges: list[Judge], counts: _Counts) -> dict[str, Any]:
-    """Say what the answers used, also those of earlier runs, and what that costs today."""
-    usage: dict[str, Any] = {}
-    for judge in judges:
-        tokens = counts.tokens[judge.name]
-        if tokens.input or tokens.output:
-            usage[judge.name] = {
-                "input tokens": tokens.input,
-                "output tokens": tokens.output,
-                "tokens without a score": tokens.without_score,
-                "US dollars": _dollars(judge, tokens),
-            }
-    return usage
-
-
-def _dollars(judge: Judge, tokens: _Tokens) -> float | None:
-    try:
-        return round(load_prices().find(judge).usd(tokens.input, tokens.output), 4)
-    except ValueError:  # no price is known
-        return None
 
 
 def _plot_name(number: int, case: ForecastCase) -> str:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import typer
 
 from timevista_hf.cli.batches import batch
+from timevista_hf.cli.build import build
+from timevista_hf.cli.detect import detect
+from timevista_hf.cli.rate import rate
 from timevista_hf.cli.score import cost, score
 from timevista_hf.cli.small import merge, metrics, version
 
@@ -14,6 +17,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Judge forecasts on their plots, with rubrics.",
 )
-for command in (score, cost, merge, metrics, version):
+for command in (score, cost, detect, build, merge, metrics, version):
     app.command()(command)
 app.add_typer(batch)
+app.add_typer(rate)

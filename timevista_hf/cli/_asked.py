@@ -4,47 +4,32 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from dataclasses import MISSING, dataclass, fields, replace
-from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, Literal, get_type_hints
 
 import typer
 
 from timevista_hf import io
 from timevista_hf.cases import ForecastCase
-from timevista_hf.judges import Judge, JudgeOptions, list_judges, load_judge
+from timevista_hf.cli._console import out, say
+from timevista_hf.cli._tables import cost_table
+from timevista_hf.costs import Budget, BudgetJudge, estimate_cost, load_prices
+from timevista_hf.judges import Judge, JudgeOptions, Request, Store, list_judges, load_judge
 from timevista_hf.pipeline import RubricsFor
 from timevista_hf.rendering import Style
-from timevista_hf.rubrics import Rubric, load_rubric, select_rubrics
+from timevista_hf.rubrics import Modality, Rubric, load_rubric, select_rubrics
 
+Level = Literal["micro", "macro"]
+Order = Literal["day", "month"]
+Format = Literal["table", "json"]
 
-class Level(str, Enum):
-    """The level of the rubrics."""
-
-    micro = "micro"
-    macro = "macro"
-
-
-class Order(str, Enum):
-    """Which part of a date comes first."""
-
-    day = "day"
-    month = "month"
-
-
-class Modality(str, Enum):
-    """What a model is shown."""
-
-    vision = "vision"
-    text = "text"
-
-
-_JUDGE = "Judge"
+JUDGE = "Judge"  # the panel of options about it
 _COLUMNS = "Columns, where their names do not tell"
 _READING = "Reading, where the file can be read in two ways"
-_MODELS = "openai:MODEL, anthropic:MODEL, gemini:MODEL, hf:MODEL, server:URL#MODEL, local:MODEL"
+MODELS = "openai:MODEL, anthropic:MODEL, gemini:MODEL, hf:MODEL, server:URL#MODEL, local:MODEL"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +42,7 @@ class Asked:
     )
     level: Annotated[
         Level, typer.Option(help="Four aspects and the whole, or the whole alone.")
-    ] = Level.micro
+    ] = "micro"
     knowledge: Annotated[
         bool, typer.Option("--knowledge", help="With --level macro: the dataset's own rubric too.")
     ] = False
@@ -81,19 +66,19 @@ class Asked:
     aspect: Annotated[str, typer.Option(help="Of the plot: 6:5, 12:5, 18:5 or 24:5.")] = "12:5"
     judge: Annotated[
         str,
-        typer.Option(help=f"{', '.join(list_judges())}, {_MODELS}.", rich_help_panel=_JUDGE),
+        typer.Option(help=f"{', '.join(list_judges())}, {MODELS}.", rich_help_panel=JUDGE),
     ] = "builtin"
     runs: Annotated[
-        int, typer.Option(min=1, help="Ask each question so often.", rich_help_panel=_JUDGE)
+        int, typer.Option(min=1, help="Ask each question so often.", rich_help_panel=JUDGE)
     ] = 1
     joint: Annotated[
         bool,
-        typer.Option("--joint", help="One question for all dimensions.", rich_help_panel=_JUDGE),
+        typer.Option("--joint", help="One question for all dimensions.", rich_help_panel=JUDGE),
     ] = False
     modality: Annotated[
         Modality,
-        typer.Option(help="Show a model the plot, or the numbers.", rich_help_panel=_JUDGE),
-    ] = Modality.vision
+        typer.Option(help="Show a model the plot, or the numbers.", rich_help_panel=JUDGE),
+    ] = "vision"
     id_column: Annotated[str | None, typer.Option(rich_help_panel=_COLUMNS)] = None
     time_column: Annotated[str | None, typer.Option(rich_help_panel=_COLUMNS)] = None
     target_column: Annotated[str | None, typer.Option(rich_help_panel=_COLUMNS)] = None
@@ -127,7 +112,7 @@ class Asked:
 
     def load_judge(self, name: str | None = None) -> Judge:
         """Make the judge, or another one of that name."""
-        return load_judge(name or self.judge, options=JudgeOptions(modality=self.modality.value))
+        return load_judge(name or self.judge, options=JudgeOptions(modality=self.modality))
 
     def read_table(self) -> io.ForecastTable:
         """Read the file."""
@@ -143,7 +128,7 @@ class Asked:
             ),
             delimiter=self.delimiter,
             decimal=self.decimal,
-            day_first=None if self.first is None else self.first is Order.day,
+            day_first=None if self.first is None else self.first == "day",
             season_length=self.season_length,
         )
 
@@ -159,12 +144,28 @@ class Asked:
         if not self.knowledge:
             if self.dataset:
                 raise ValueError("--dataset names the rubric of --knowledge: add --knowledge")
-            return select_rubrics(self.level.value, dimensions=dimensions)
-        if self.level is not Level.macro:
+            return select_rubrics(self.level, dimensions=dimensions)
+        if self.level != "macro":
             raise ValueError("--knowledge belongs to the macro level: add --level macro")
         if self.dataset:
             return select_rubrics("macro", dimensions=dimensions, dataset=self.dataset)
         return _rubrics_by_dataset(dimensions)
+
+
+def within_budget(budget: float, judges: list[Judge]) -> list[Judge]:
+    """Share a budget equally: each judge of a panel has a price of its own."""
+    prices = load_prices()
+    share = budget / len(judges)
+    return [BudgetJudge(judge, Budget(share, prices.find(judge))) for judge in judges]
+
+
+def print_cost(judge: Judge, requests: Iterable[Request], file: Path) -> None:
+    """Print what requests cost, but for those whose answers are in a store."""
+    with Store(file) if file.exists() else nullcontext() as store:
+        estimate = estimate_cost(requests, judge, store=store)
+    out.print(cost_table(judge.name, estimate))
+    for note in estimate.notes:
+        say(note)
 
 
 def asks(command: Callable[..., None]) -> Callable[..., None]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import typer
 from rich.console import Console
@@ -18,7 +18,9 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from timevista_hf.pipeline import JudgedCase
+from timevista_hf.costs import BudgetExhaustedError
+
+Entry = TypeVar("Entry")
 
 said = Console(stderr=True, highlight=False)
 out = Console(highlight=False)
@@ -29,6 +31,9 @@ def plain_errors() -> Iterator[None]:
     """End with one line and status 2 for what a user can mend, without a traceback."""
     try:
         yield
+    except BudgetExhaustedError as error:
+        say(f"Stopped: {error}. Run the same command with a budget to go on from here.")
+        raise typer.Exit(3) from None
     except ValueError as error:
         said.print(Text(f"error: {error}", style="bold red"), soft_wrap=True)
         raise typer.Exit(2) from None
@@ -37,21 +42,27 @@ def plain_errors() -> Iterator[None]:
         raise typer.Exit(130) from None
 
 
+class Passage(Protocol):
+    """What passes entries through and shows how far they are."""
+
+    def __call__(self, stream: Iterable[Entry], /) -> Iterator[Entry]: ...
+
+
 @contextmanager
-def progress_bar(total: int) -> Iterator[Callable[[Iterable[JudgedCase]], Iterator[JudgedCase]]]:
-    """Give a function that passes judged cases through and shows how far they are."""
+def progress_bar(total: int, *, doing: str = "Judging", unit: str = "cases") -> Iterator[Passage]:
+    """Give a function that passes entries through and shows how far they are."""
     columns = (
-        TextColumn("Judging"),
+        TextColumn(doing),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("cases"),
+        TextColumn(unit),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=said, transient=True) as bar:
-        task = bar.add_task("Judging", total=total)
+        task = bar.add_task(doing, total=total)
 
-        def shown(stream: Iterable[JudgedCase]) -> Iterator[JudgedCase]:
+        def shown(stream: Iterable[Entry], /) -> Iterator[Entry]:
             for entry in stream:
                 yield entry
                 bar.advance(task)

@@ -2,38 +2,22 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from timevista_hf.batches import missing_requests
-from timevista_hf.cli._asked import Asked, asks
+from timevista_hf.cli._asked import Asked, Format, asks, print_cost, within_budget
 from timevista_hf.cli._console import out, plain_errors, progress_bar, say, say_decisions
-from timevista_hf.cli._tables import agreement_table, cost_table, error_table, score_table
-from timevista_hf.costs import Budget, BudgetExhaustedError, BudgetJudge, estimate_cost, load_prices
+from timevista_hf.cli._tables import agreement_table, error_table, score_table
 from timevista_hf.engines import Pool
 from timevista_hf.io import ForecastTable
-from timevista_hf.judges import Judge, Store
+from timevista_hf.judges import Judge
 from timevista_hf.scoring import ScoreRun, score_forecasts
 from timevista_hf.shards import Shard
 
-
-class Engine(str, Enum):
-    """Where the judges run."""
-
-    local = "local"
-    ray = "ray"
-
-
-class Format(str, Enum):
-    """What is printed."""
-
-    table = "table"
-    json = "json"
-
+Engine = Literal["local", "ray"]
 
 _SPREAD = "More than one machine"
 
@@ -61,7 +45,7 @@ def score(
     engine: Annotated[
         Engine,
         typer.Option(help="This process, or the actors of a Ray cluster.", rich_help_panel=_SPREAD),
-    ] = Engine.local,
+    ] = "local",
     actors: Annotated[
         int, typer.Option(min=1, help="With --engine ray.", rich_help_panel=_SPREAD)
     ] = 2,
@@ -72,7 +56,7 @@ def score(
     resume: Annotated[
         bool, typer.Option(help="Use the answers of an earlier run in the same folder.")
     ] = True,
-    format_: Annotated[Format, typer.Option("--format", help="What is printed.")] = Format.table,
+    format_: Annotated[Format, typer.Option("--format", help="What is printed.")] = "table",
 ) -> None:
     """Judge the forecasts in FILE and write a report.
 
@@ -83,11 +67,11 @@ def score(
         rubrics, style = asked.select_rubrics(), asked.style
         judges = [asked.load_judge(name) for name in (panel or asked.judge).split(",")]
         part = Shard.parse(shard) if shard else None
-        pool = Pool(actors=actors, num_gpus=gpus) if engine is Engine.ray else None
+        pool = Pool(actors=actors, num_gpus=gpus) if engine == "ray" else None
         if pool and budget is not None:
             raise ValueError("--budget is kept by one process: leave out --engine ray")
         if budget is not None:
-            judges = _within(budget, judges)
+            judges = within_budget(budget, judges)
         table = asked.read_table()
         say_decisions(table.decisions)
         if dry_run:
@@ -96,26 +80,22 @@ def score(
             return
         total = min(asked.limit or len(table), len(table)) * len(table.models)
         with progress_bar(total) as progress:
-            try:
-                run = score_forecasts(
-                    table,
-                    rubrics,
-                    judges,
-                    asked.folder,
-                    limit=asked.limit,
-                    style=style,
-                    runs=asked.runs,
-                    joint=asked.joint,
-                    shard=part,
-                    pool=pool,
-                    seed=seed,
-                    resume=resume,
-                    progress=progress,
-                )
-            except BudgetExhaustedError as error:
-                say(f"Stopped: {error}. Run the same command with a budget to go on from here.")
-                raise typer.Exit(3) from None
-        if format_ is Format.json:
+            run = score_forecasts(
+                table,
+                rubrics,
+                judges,
+                asked.folder,
+                limit=asked.limit,
+                style=style,
+                runs=asked.runs,
+                joint=asked.joint,
+                shard=part,
+                pool=pool,
+                seed=seed,
+                resume=resume,
+                progress=progress,
+            )
+        if format_ == "json":
             scores = (asked.folder / "scores.json").read_text(encoding="utf-8")
             typer.echo(scores, nl=False)
         else:
@@ -138,28 +118,16 @@ def cost(asked: Asked) -> None:
         _print_cost(asked, table, judge)
 
 
-def _within(budget: float, judges: list[Judge]) -> list[Judge]:
-    """Share a budget equally: each judge of a panel has a price of its own."""
-    prices = load_prices()
-    share = budget / len(judges)
-    return [BudgetJudge(judge, Budget(share, prices.find(judge))) for judge in judges]
-
-
 def _print_cost(asked: Asked, table: ForecastTable, judge: Judge) -> None:
-    file = asked.folder / "judgments.sqlite"
-    with Store(file) if file.exists() else nullcontext() as store:
-        requests = missing_requests(
-            table.cases(limit=asked.limit),
-            asked.select_rubrics(),
-            judge,
-            style=asked.style,
-            runs=asked.runs,
-            joint=asked.joint,
-        )
-        estimate = estimate_cost(requests, judge, store=store)
-    out.print(cost_table(judge.name, estimate))
-    for note in estimate.notes:
-        say(note)
+    requests = missing_requests(
+        table.cases(limit=asked.limit),
+        asked.select_rubrics(),
+        judge,
+        style=asked.style,
+        runs=asked.runs,
+        joint=asked.joint,
+    )
+    print_cost(judge, requests, asked.folder / "judgments.sqlite")
 
 
 def _say_results(run: ScoreRun, folder: Path) -> None:

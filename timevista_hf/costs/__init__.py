@@ -6,6 +6,7 @@ from timevista_hf.costs._budget import Budget, BudgetExhaustedError, BudgetJudge
 from timevista_hf.costs._estimate import Calibration, CostEstimate, calibrate, estimate_cost
 from timevista_hf.costs._prices import Price, PriceTable, load_prices
 from timevista_hf.costs._tokens import ImageTokens, image_tokens, text_tokens
+from timevista_hf.costs._usage import Usage
 
 __all__ = [
     "Budget",
@@ -16,6 +17,7 @@ __all__ = [
     "ImageTokens",
     "Price",
     "PriceTable",
+    "Usage",
     "calibrate",
     "estimate_cost",
     "image_tokens",
