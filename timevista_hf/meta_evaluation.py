@@ -92,10 +92,10 @@ def align_judge(
     >>> from itertools import islice
     >>> from timevista_hf.building import rated_rows
     >>> from timevista_hf.judges import load_judge
-    >>> rows = islice(rated_rows("ladders/phase"), 10)
+    >>> rows = islice(rated_rows("ladders/magnitude"), 10)
     >>> found = align_judge(rows, load_judge("builtin"), resamples=99)
-    >>> [round(one.spearman.estimate, 2) for one in found if one.dimension == "phase"][:2]
-    [0.99, 0.99]
+    >>> [one.rater for one in found if one.dimension == "magnitude" and one.among == "own"]
+    ['builtin', '−MSE', '−MAE', '−DTW', 'random']
     """
     known = [entry for row in rows if (entry := _known(row)) is not None]
     raters = {} if judge is None else {judge.name: _judged(known, judge)}

@@ -1,6 +1,5 @@
 """Detections in files: written whole, and read back as they were."""
 
-import json
 from dataclasses import fields, replace
 
 import numpy as np
@@ -10,9 +9,8 @@ import pytest
 from datasets import load_dataset
 
 from timevista_hf.detection import Detection
-from timevista_hf.io import read_detections, write_detections
+from timevista_hf.io import _detections, read_detections, write_detections
 
-SUFFIXES = ["jsonl", "parquet"]
 FULL = Detection(
     case_id="a", subset="sine-global-r5", granularity="range", steps=150, num_variates=1,
     question="detect_range@1.0", judge="gemini", status="ok", events=np.array([[2, 12], [50, 61]]),
@@ -29,9 +27,9 @@ def plain(detection):
     return {**held, "events": (held["events"].dtype, held["events"].tolist())}
 
 
-@pytest.fixture(params=SUFFIXES)
-def path(request, tmp_path):
-    return tmp_path / f"detections.{request.param}"
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "detections.parquet"
 
 
 def test_detections_are_read_back_as_they_were(path):
@@ -46,7 +44,8 @@ def test_without_a_detection_there_is_a_file_without_rows(path):
 
 
 def test_several_groups_of_rows_are_written(path, monkeypatch):
-    monkeypatch.setattr("timevista_hf.io._detections.ROW_GROUP", 2)
+    file = replace(_detections._FILE, group=2)
+    monkeypatch.setattr("timevista_hf.io._detections._FILE", file)
     write_detections(path, [replace(FULL, run=run) for run in range(5)])
     assert [entry.run for entry in read_detections(path)] == [0, 1, 2, 3, 4]
 
@@ -64,24 +63,11 @@ def test_an_exception_while_they_come_leaves_the_earlier_file(path):
     assert path.read_bytes() == before
 
 
-def test_the_form_of_a_file_is_told_by_its_bytes(tmp_path):
-    write_detections(tmp_path / "a.parquet", [FULL])
-    renamed = (tmp_path / "a.parquet").rename(tmp_path / "a.jsonl")
-    assert [entry.case_id for entry in read_detections(renamed)] == ["a"]
-
-
-def test_datasets_reads_both_forms_alike(tmp_path):
-    kinds = {"parquet": "parquet", "json": "jsonl"}
-    loaded = {}
-    for kind, suffix in kinds.items():
-        file = tmp_path / f"d.{suffix}"
-        write_detections(file, [FULL, VARIATES])
-        rows = load_dataset(
-            kind, data_files=str(file), split="train", cache_dir=str(tmp_path / "cache")
-        )
-        loaded[kind] = rows.to_list()
-    assert loaded["parquet"] == loaded["json"]
-    assert loaded["json"][0]["events"] == [[2, 12], [50, 61]]
+def test_datasets_reads_the_file(path, tmp_path):
+    write_detections(path, [FULL, VARIATES])
+    cache = str(tmp_path / "cache")
+    rows = load_dataset("parquet", data_files=str(path), split="train", cache_dir=cache)
+    assert rows[0]["events"] == [[2, 12], [50, 61]]
 
 
 @pytest.mark.parametrize("fields", [{"steps": "many"}, {"rejected": 2**70}, {"case_id": None}])
@@ -114,39 +100,30 @@ def test_a_column_of_another_type_is_refused(tmp_path):
         read_detections(tmp_path / "a.parquet")
 
 
-def line_with(tmp_path, **fields):
-    write_detections(tmp_path / "a.jsonl", [FULL, FULL])
-    first, second = (tmp_path / "a.jsonl").read_text(encoding="utf-8").splitlines()
-    changed = json.dumps({**json.loads(second), **fields})
-    (tmp_path / "a.jsonl").write_text(f"{first}\n{changed}\n", encoding="utf-8")
-    return tmp_path / "a.jsonl"
+def row_with(path, **fields):
+    write_detections(path, [FULL, FULL])
+    table = pq.read_table(path)
+    first, second = table.to_pylist()
+    changed = [first, {**second, **fields}]
+    pq.write_table(pa.Table.from_pylist(changed, schema=table.schema), path)
 
 
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"status": "fine"}, "a.jsonl, line 2, column 'status': must be one of ok,"),
-        ({"granularity": "year"}, "a.jsonl, line 2, column 'granularity': must be one of point,"),
-        ({"events": [[1, 2], [3]]}, "a.jsonl, line 2, column 'events': must hold pairs"),
-        ({"steps": "many"}, "a.jsonl, line 2: is no detection"),
-        ({"judge": None}, "a.jsonl, line 2: is no detection: `judge` must not be missing"),
+        ({"status": "fine"}, "row 2, column 'status': must be one of ok,"),
+        ({"granularity": "year"}, "row 2, column 'granularity': must be one of point,"),
+        ({"events": [[1, 2], [3]]}, "row 2, column 'events': must hold pairs"),
     ],
 )
-def test_a_line_that_is_no_detection_is_named(tmp_path, fields, message):
-    path = line_with(tmp_path, **fields)
+def test_a_row_that_is_no_detection_is_named(path, fields, message):
+    row_with(path, **fields)
     with pytest.raises(ValueError, match=message):
         list(read_detections(path))
 
 
-@pytest.mark.parametrize(
-    ("line", "message"), [("{", "is no detection"), ('{"case_id": "a"}', "it lacks `subset`")]
-)
-def test_a_line_that_lacks_something_is_named(tmp_path, line, message):
-    (tmp_path / "a.jsonl").write_text(line, encoding="utf-8")
-    with pytest.raises(ValueError, match=f"a.jsonl, line 1.*{message}"):
-        list(read_detections(tmp_path / "a.jsonl"))
-
-
-def test_what_a_detection_does_not_have_is_passed_over(tmp_path):
-    path = line_with(tmp_path, note="mine")
-    assert [entry.case_id for entry in read_detections(path)] == ["a", "a"]
+def test_what_a_detection_does_not_have_is_passed_over(path):
+    write_detections(path, [FULL])
+    table = pq.read_table(path)
+    pq.write_table(table.append_column("note", pa.array(["mine"])), path)
+    assert [entry.case_id for entry in read_detections(path)] == ["a"]

@@ -8,7 +8,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from timevista_hf.io import read_judgments, write_atomically, write_json, write_judgments
+from timevista_hf.io import (
+    _judgments,
+    read_judgments,
+    write_atomically,
+    write_json,
+    write_judgments,
+)
 from timevista_hf.rubrics import Judgment
 
 OK = Judgment(
@@ -98,7 +104,8 @@ def test_expected_score_of_nan_stays_apart_from_none(tmp_path):
 
 
 def test_judgments_are_streamed_in_row_groups(tmp_path, monkeypatch):
-    monkeypatch.setattr("timevista_hf.io._judgments.ROW_GROUP", 2)
+    file = replace(_judgments._FILE, group=2)
+    monkeypatch.setattr("timevista_hf.io._judgments._FILE", file)
     path = tmp_path / "judgments.parquet"
     write_judgments(path, (replace(OK, case_id=str(n)) for n in range(5)))
     assert pq.ParquetFile(path).num_row_groups == 3

@@ -7,8 +7,9 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from timevista_hf._known import check_known
@@ -118,16 +119,18 @@ def _write_parts(parts: list[Part], recipe: Recipe, folder: Path, num_proc: int)
         return
     # Spawned, so that threads of the libraries are not forked halfway through their work.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(
-        min(num_proc, len(parts)), mp_context=context, initializer=_follow_parent
-    ) as pool:
-        futures = {pool.submit(write_part, part, recipe, folder): part for part in parts}
-        try:
-            for future in as_completed(futures):
+    queue = iter(parts)
+    with ProcessPoolExecutor(num_proc, mp_context=context, initializer=_follow_parent) as pool:
+        # No more than are under way: those are finished, and kept, before a stopped build ends.
+        running = {
+            pool.submit(write_part, part, recipe, folder): part for part in islice(queue, num_proc)
+        }
+        while running:
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
                 future.result()
-                yield futures[future]
-        finally:  # the files under way are finished and kept
-            pool.shutdown(cancel_futures=True)
+                yield running.pop(future)
+                for part in islice(queue, 1):
+                    running[pool.submit(write_part, part, recipe, folder)] = part
 
 
 def _follow_parent() -> None:

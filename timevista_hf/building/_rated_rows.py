@@ -15,8 +15,7 @@ from timevista_hf._known import check_known
 from timevista_hf.cases import ForecastCase
 from timevista_hf.io import read_forecasts
 from timevista_hf.rating import Question, RatedQuestion, merge_ratings, read_ratings
-from timevista_hf.rubrics import load_rubric
-from timevista_hf.synthesis.ladders import DIMENSIONS, Dimension, make_ladder
+from timevista_hf.rubrics import MICRO_DIMENSIONS, load_rubric
 from timevista_hf.synthesis.timevista import COUNT, SyntheticSeries, make_series
 
 RATED, PUBLISHED = "rated", "published"
@@ -31,7 +30,7 @@ def rated_parts() -> list[str]:
     >>> rated_parts()  # doctest: +NORMALIZE_WHITESPACE
     ['ladders/trend', 'ladders/motif', 'ladders/phase', 'ladders/magnitude', 'rated', 'published']
     """
-    return [*(f"ladders/{dimension}" for dimension in DIMENSIONS), RATED, PUBLISHED]
+    return [*(f"ladders/{dimension}" for dimension in _DAMAGED), RATED, PUBLISHED]
 
 
 def rated_rows(
@@ -73,8 +72,7 @@ def rated_rows(
         return _people_rows(_rated_folder(data_dir))
     if part == PUBLISHED:
         return _published_rows(repo)
-    dimension: Any = part.partition("/")[2]
-    return _ladder_rows(dimension)
+    return _ladder_rows(part.partition("/")[2])
 
 
 def rated_case(row: Mapping[str, Any]) -> ForecastCase:
@@ -100,13 +98,10 @@ def rated_case(row: Mapping[str, Any]) -> ForecastCase:
     >>> rated_case(next(rated_rows("ladders/phase"))).label
     "series 'trend-00', model 'phase-1'"
     """
-    arrays = {name: np.asarray(row[name], dtype=np.float64) for name in _ARRAYS}
     season = row["season_length"]
-    return ForecastCase(
-        **{name: row[name] for name in _NAMES},
-        **arrays,
-        season_length=None if season is None else int(season),
-    )
+    held: dict[str, Any] = {name: row[name] for name in _NAMES}
+    held |= {name: np.asarray(row[name], dtype=np.float64) for name in _ARRAYS}
+    return ForecastCase(**held, season_length=None if season is None else int(season))
 
 
 def hash_rated(data_dir: str | Path) -> str:
@@ -118,7 +113,10 @@ def hash_rated(data_dir: str | Path) -> str:
     return digest.hexdigest()
 
 
-def _ladder_rows(dimension: Dimension) -> Iterator[dict[str, Any]]:
+def _ladder_rows(dimension: Any) -> Iterator[dict[str, Any]]:
+    # Importing scipy takes a while, which other commands are spared.
+    from timevista_hf.synthesis.ladders import make_ladder
+
     rubric = load_rubric(dimension)
     for number in CLIMBED:
         ladder = make_ladder(_series(number), dimension, seed=number)
@@ -204,7 +202,7 @@ def _people_row(
 
 
 def _published_rows(repo: str | None) -> Iterator[dict[str, Any]]:
-    import datasets
+    import datasets  # type: ignore[import-untyped]
 
     if repo is None:
         raise ValueError(
@@ -238,6 +236,7 @@ def _case_row(case: ForecastCase) -> dict[str, Any]:
     }
 
 
+_DAMAGED = tuple(name for name in MICRO_DIMENSIONS if name != "general")
 _RATINGS = "ratings"  # what `timevista rate` calls its folder by default
 _ARRAYS = ("history", "truth", "prediction")
 _NAMES = ("id", "cutoff", "dataset", "model", "freq", "unit")

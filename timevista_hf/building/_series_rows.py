@@ -66,9 +66,10 @@ def series_rows(
     """
     check_known("part", part, series_parts())
     draw = _Pictures() if with_images else None
-    dataset, _, group = part.partition("/")
+    dataset = part.partition("/")[0]
     if dataset == SYNTHETIC:
-        numbers = range([*GROUPS].index(group), COUNT, len(GROUPS))
+        first = series_parts().index(part)
+        numbers = range(first, COUNT, len(GROUPS))
         return (_synthetic_row(make_series(number), draw) for number in numbers)
     return (_real_row(series, draw) for series in read_series(dataset, data_dir=data_dir))
 

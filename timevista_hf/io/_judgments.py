@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import fields
-from itertools import islice
 from pathlib import Path
 from typing import Any, get_args
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
-from timevista_hf.io._write import write_atomically
+from timevista_hf.io._rows import RowFile
 from timevista_hf.rubrics import Judgment, Level, Status
-
-ROW_GROUP = 10_000
 
 
 def write_judgments(path: str | Path, judgments: Iterable[Judgment]) -> None:
@@ -39,13 +32,7 @@ def write_judgments(path: str | Path, judgments: Iterable[Judgment]) -> None:
     >>> list(read_judgments(path))
     []
     """
-    stream = iter(judgments)
-    with (
-        write_atomically(path) as temporary,
-        pq.ParquetWriter(temporary, _SCHEMA, compression="zstd") as writer,
-    ):
-        while group := list(islice(stream, ROW_GROUP)):
-            writer.write_table(_table(group, str(path)))
+    _FILE.write(path, judgments)
 
 
 def read_judgments(path: str | Path) -> Iterator[Judgment]:
@@ -74,61 +61,17 @@ def read_judgments(path: str | Path) -> Iterator[Judgment]:
     >>> [judgment.score for judgment in read_judgments(path)]
     []
     """
-    name = Path(path).name
-    try:
-        file = pq.ParquetFile(path)
-    except (pa.ArrowException, OSError) as error:
-        raise ValueError(
-            f"{name}: cannot be read as a Parquet file of judgments: {error}"
-        ) from error
-    for field in _SCHEMA:
-        position = file.schema_arrow.get_field_index(field.name)
-        if position < 0:
-            raise ValueError(f"{name}: a file of judgments needs the column {field.name!r}")
-        if file.schema_arrow.field(position).type != field.type:
-            raise ValueError(
-                f"{name}, column {field.name!r}: must be {field.type}, "
-                f"got {file.schema_arrow.field(position).type}"
-            )
-    return _stream(file, name)
+    return _FILE.read(path)
 
 
-def _stream(file: Any, name: str) -> Iterator[Judgment]:
-    with file:
-        row = 0
-        for batch in file.iter_batches(batch_size=ROW_GROUP, columns=_SCHEMA.names):
-            for entry in batch.to_pylist():
-                row += 1
-                yield _judgment(entry, f"{name}, row {row}")
+def _judgment(entry: dict[str, Any]) -> Judgment:
+    return Judgment(**{**entry, "breaches": tuple(entry["breaches"])})
 
 
-def _judgment(entry: dict[str, Any], place: str) -> Judgment:
-    for name, known in (("status", get_args(Status)), ("level", get_args(Level))):
-        if entry[name] not in known:
-            raise ValueError(
-                f"{place}, column {name!r}: must be one of {', '.join(known)}, got {entry[name]!r}"
-            )
-    entry["breaches"] = tuple(entry["breaches"])
-    return Judgment(**entry)
-
-
-def _table(group: list[Judgment], place: str) -> Any:
-    columns = {name: [getattr(entry, name) for entry in group] for name in _SCHEMA.names}
-    try:
-        return pa.table(columns, schema=_SCHEMA)
-    except (pa.ArrowException, TypeError, OverflowError) as error:
-        raise ValueError(f"{place}: a judgment cannot be written: {error}") from error
-
-
-def _type(annotation: str) -> Any:
-    plain = annotation.removesuffix(" | None")
-    known = {"int": pa.int64(), "float": pa.float64(), "tuple[str, ...]": pa.list_(pa.string())}
-    return known.get(plain, pa.string())
-
-
-_SCHEMA = pa.schema(
-    [
-        pa.field(field.name, _type(str(field.type)), nullable=str(field.type).endswith("None"))
-        for field in fields(Judgment)
-    ]
+_FILE = RowFile(
+    kind="judgment",
+    row=Judgment,
+    known={"status": get_args(Status), "level": get_args(Level)},
+    group=10_000,
+    make=_judgment,
 )

@@ -9,6 +9,7 @@ from scipy.ndimage import median_filter
 
 from timevista_hf.judges.builtin._cycles import SHORTEST, find_period
 from timevista_hf.judges.builtin._detect_waves import (
+    TINY,
     deviation,
     fit_wave,
     strongest_frequency,
@@ -25,7 +26,7 @@ CLIP = 1.2  # deviations from the median beyond which a value says nothing of th
 SAME = 0.1  # share of a period by which two ways of finding it may differ
 ALIKE = 1.1  # spread about a fit, over the best, that passes for a shorter cycle
 WORSE = 1.6  # spread about a cycle, over that about the neighbours, that passes as noise
-UNSEEN = 0.015  # share of the cycle's height: spread that a plot hardly shows
+UNSEEN = 0.015  # share of the curve's height: spread that a plot hardly shows
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +67,11 @@ def smooth_robustly(values: np.ndarray, reach: int) -> np.ndarray:
     kernel = (1 - np.abs(u) ** 3) ** 3
     kernel[reach] = 0.0
     curve = np.asarray(median_filter(filled(values), 2 * reach + 1, mode="nearest"))
+    least = max(
+        UNSEEN * float(np.ptp(curve)), TINY
+    )  # or a curve without noise loses its neighbours
     for _ in range(ROUNDS):
-        curve = _parabolas(values, weigh_hard(values - curve), u, kernel)
+        curve = _parabolas(values, weigh_hard(values - curve, least), u, kernel)
     return curve
 
 

@@ -93,9 +93,9 @@ def weigh_mildly(residuals: np.ndarray) -> np.ndarray:
     return np.asarray(np.nan_to_num(limit / np.maximum(np.abs(residuals), limit)))
 
 
-def weigh_hard(residuals: np.ndarray) -> np.ndarray:
-    """Tukey's weights: outliers do not count, missing steps neither."""
-    limit = max(4.7 * deviation(residuals), TINY)
+def weigh_hard(residuals: np.ndarray, least: float = TINY) -> np.ndarray:
+    """Tukey's weights: outliers do not count, missing steps neither; up to `least` none is one."""
+    limit = max(4.7 * deviation(residuals), least)
     share = np.nan_to_num(np.abs(residuals) / limit, nan=1.0)
     return np.asarray((1 - np.minimum(share, 1) ** 2) ** 2)
 
