@@ -74,7 +74,8 @@ def _compare(folder: str, cases: list[list[Request]]) -> None:
     _line(f"{many}, one pass, one by one", sum(singly))
     _line(f"{many}, one pass, shared prefix", shared, sum(singly) / shared, "cheaper")
     _line(f"{many}, written first, shared prefix", explained, explained / shared, "dearer")
-    print(f"  a score of those costs {len(turns) * generated / shared:.1f}x less than {TOKENS} tokens")
+    cheaper = len(turns) * generated / shared
+    print(f"  a score of those costs {cheaper:.1f}x less than {TOKENS} tokens")
     print(f"  shared or not, the scores differ by {_apart(together, in_turn):.0e} at most")
 
 

@@ -1,7 +1,7 @@
 """Settings of the whole test suite.
 
-The Hugging Face libraries are offline, quiet, and have a home of their own. They read these settings
-when they are first imported, so they are set before any test is.
+The Hugging Face libraries are offline, quiet, and have a home of their own. They read these
+settings when they are first imported, so they are set before any test is.
 """
 
 import atexit
