@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+import timevista_hf as tv
 from timevista_hf.cli import app
 from timevista_hf.rubrics import MICRO_DIMENSIONS
 
@@ -219,6 +220,14 @@ def test_shards_are_merged_into_a_store_that_answers_everything(tmp_path):
     assert done.stdout.strip() == "90 added, 0 known, 0 conflicts"
     again = run("score", EXAMPLE, "--output", "all", cwd=tmp_path)
     assert "90 judgments, 90 from an earlier run" in again.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "listed"), [("datasets", tv.list_datasets), ("metrics", tv.list_metrics)]
+)
+def test_what_is_found_by_a_bare_name_is_listed(tmp_path, command, listed):
+    said = run(command, cwd=tmp_path).stdout
+    assert [line.split()[0] for line in lines(said) if not line.startswith(" ")] == [*listed()]
 
 
 def test_a_dry_run_asks_nothing_and_says_what_it_would_take(tmp_path):

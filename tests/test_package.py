@@ -22,6 +22,7 @@ PUBLIC = [
     "__version__",
     "detect_anomalies",
     "judge_cases",
+    "list_datasets",
     "list_judges",
     "list_metrics",
     "list_presets",

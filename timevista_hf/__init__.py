@@ -9,7 +9,13 @@ from timevista_hf._names import register_names as _register_names
 from timevista_hf._version import __version__
 
 if TYPE_CHECKING:
-    from timevista_hf._names import list_metrics, load_dataset, load_metric, unregister_names
+    from timevista_hf._names import (
+        list_datasets,
+        list_metrics,
+        load_dataset,
+        load_metric,
+        unregister_names,
+    )
     from timevista_hf.cases import AnomalyCase, ForecastCase
     from timevista_hf.detection import Detection
     from timevista_hf.io import (
@@ -40,6 +46,7 @@ __all__ = [
     "__version__",
     "detect_anomalies",
     "judge_cases",
+    "list_datasets",
     "list_judges",
     "list_metrics",
     "list_presets",
@@ -88,6 +95,7 @@ _HOMES = {
     "Style": "rendering",
     "detect_anomalies": "pipeline",
     "judge_cases": "pipeline",
+    "list_datasets": "_names",
     "list_judges": "judges",
     "list_metrics": "_names",
     "list_presets": "judges",

@@ -54,8 +54,8 @@ def load_metric(name: str, config_name: str | None = None, **options: Any) -> An
     >>> metric.compute(predictions=[[4, 5]], references=[[4, 6]])["mae"]
     0.5
     """
-    found = _known("metric", _METRICS, name)
-    return _main_class(found)(config_name=config_name, hash=found.fingerprint, **options)
+    found = _find("metric", _METRICS, name)
+    return found.main_class(config_name=config_name, hash=found.fingerprint, **options)
 
 
 def load_dataset(
@@ -74,7 +74,7 @@ def load_dataset(
     Parameters
     ----------
     name : str
-        Name of a dataset that this release builds.
+        One of `list_datasets`.
     config_name : str, optional
         A configuration, where the dataset has several.
     split, streaming, cache_dir, download_mode, num_proc
@@ -99,8 +99,8 @@ def load_dataset(
         ...
     ValueError: unknown dataset 'm4'. Known: ...
     """
-    found = _known("dataset", _DATASETS, name)
-    builder = _main_class(found)(
+    found = find_dataset(name)
+    builder = found.main_class(
         cache_dir=None if cache_dir is None else str(cache_dir),
         dataset_name=name,
         config_name=config_name,
@@ -122,6 +122,28 @@ def list_metrics() -> dict[str, str]:
     'Errors of point forecasts: MSE, MAE, MASE and DTW.'
     """
     return {name: found.summary for name, found in sorted(_modules(_METRICS).items())}
+
+
+def list_datasets() -> dict[str, str]:
+    """List this package's datasets, each with what it holds in one sentence.
+
+    Examples
+    --------
+    >>> list(list_datasets())
+    ['meta_timevista', 'timevista', 'visual_time_anomaly']
+    """
+    return {name: found.summary for name, found in sorted(_modules(_DATASETS).items())}
+
+
+def find_dataset(name: str) -> NamedModule:
+    """Return where a dataset is built.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name; the message lists the known ones.
+    """
+    return _find("dataset", _DATASETS, name)
 
 
 def register_names() -> None:
@@ -157,7 +179,7 @@ def unregister_names() -> None:
 
 
 @dataclass(frozen=True)
-class _Module:
+class NamedModule:
     """A folder of `metrics/` or `dataset_scripts/` with a module of the same name in it."""
 
     path: str  # to import it
@@ -165,10 +187,20 @@ class _Module:
 
     @property
     def file(self) -> Path:
+        """The module."""
         return self.folder / f"{self.folder.name}.py"
 
     @property
+    def main_class(self) -> Any:
+        """The metric or builder that the module defines; what it imports does not count."""
+        home = import_module(self.path)
+        own = [kind for kind in vars(home).values() if getattr(kind, "__module__", "") == self.path]
+        [main] = [kind for kind in own if isinstance(kind, type) and hasattr(kind, "_info")]
+        return main
+
+    @property
     def summary(self) -> str:
+        """First line of the module's docstring."""
         docstring = ast.get_docstring(ast.parse(self.file.read_text(encoding="utf-8")))
         return (docstring or "").partition("\n")[0]
 
@@ -292,31 +324,23 @@ def _replace(library: _Library, old: object, new: object) -> None:
                 known[library.function] = new
 
 
-def _modules(carrier: str) -> dict[str, _Module]:
+def _modules(carrier: str) -> dict[str, NamedModule]:
     try:
         roots = import_module(carrier).__path__
     except ModuleNotFoundError:
         return {}
     return {
-        folder.name: _Module(f"{carrier}.{folder.name}.{folder.name}", folder)
+        folder.name: NamedModule(f"{carrier}.{folder.name}.{folder.name}", folder)
         for root in roots
         for folder in Path(root).glob("*")
         if (folder / f"{folder.name}.py").is_file()
     }
 
 
-def _known(kind: str, carrier: str, name: str) -> _Module:
+def _find(kind: str, carrier: str, name: str) -> NamedModule:
     modules = _modules(carrier)
     check_known(kind, name, sorted(modules))
     return modules[name]
-
-
-def _main_class(module: _Module) -> Any:
-    """Return the metric or builder that the module defines; what it imports does not count."""
-    home = import_module(module.path)
-    own = [kind for kind in vars(home).values() if getattr(kind, "__module__", "") == module.path]
-    [main] = [kind for kind in own if isinstance(kind, type) and hasattr(kind, "_info")]
-    return main
 
 
 _METRICS = "timevista_hf.metric_modules"

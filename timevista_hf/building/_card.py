@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from timevista_hf._names import _DATASETS, _known
+from timevista_hf._names import find_dataset
 from timevista_hf._version import __version__
 from timevista_hf.building._parts import Part, Recipe
 from timevista_hf.io import write_atomically
@@ -38,7 +38,7 @@ def write_card(recipe: Recipe, folder: Path, splits: list[str]) -> str:
     """Write README.md and what it shows; return the hash of the content."""
     from huggingface_hub import DatasetCard
 
-    source = _known("dataset", _DATASETS, recipe.name).folder
+    source = find_dataset(recipe.name).folder
     for extra in source.iterdir():
         if extra.is_file() and extra.suffix not in (".py", ".md"):
             _write(folder / extra.name, extra.read_bytes())

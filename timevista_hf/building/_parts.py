@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from timevista_hf._names import _DATASETS, _known, _main_class
+from timevista_hf._names import find_dataset
 from timevista_hf.io import write_atomically
 
 ROWS = 100  # in a row group, and in memory
@@ -35,7 +35,7 @@ class Recipe:
     def made_by(self) -> bytes:
         """Tell apart what another release, builder, way of drawing or input would write."""
         drawing = f"matplotlib {metadata.version('matplotlib')}"
-        fingerprint = _known("dataset", _DATASETS, self.name).fingerprint
+        fingerprint = find_dataset(self.name).fingerprint
         made_of = getattr(self.builder.config, "made_of", "")
         return f"{self.name} {fingerprint} {drawing} {made_of}".strip().encode()
 
@@ -84,8 +84,8 @@ def write_part(part: Part, recipe: Recipe, folder: Path) -> None:
 
 @lru_cache(maxsize=4)
 def _builder(recipe: Recipe) -> Any:
-    found = _known("dataset", _DATASETS, recipe.name)
-    return _main_class(found)(
+    found = find_dataset(recipe.name)
+    return found.main_class(
         config_name=recipe.config_name, data_dir=recipe.data_dir, hash=found.fingerprint
     )
 

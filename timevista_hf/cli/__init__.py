@@ -9,7 +9,7 @@ from timevista_hf.cli.build import build
 from timevista_hf.cli.detect import detect
 from timevista_hf.cli.rate import rate
 from timevista_hf.cli.score import cost, score
-from timevista_hf.cli.small import merge, metrics, version
+from timevista_hf.cli.small import datasets, merge, metrics, version
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -17,7 +17,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Judge forecasts on their plots, with rubrics.",
 )
-for command in (score, cost, detect, build, merge, metrics, version):
+for command in (score, cost, detect, build, merge, metrics, datasets, version):
     app.command()(command)
 app.add_typer(batch)
 app.add_typer(rate)

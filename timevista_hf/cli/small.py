@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from timevista_hf._names import list_metrics
+from timevista_hf._names import list_datasets, list_metrics
 from timevista_hf._version import __version__
 from timevista_hf.cli._console import out, plain_errors
 from timevista_hf.shards import merge_stores
@@ -27,12 +27,21 @@ def merge(
 
 def metrics() -> None:
     """List the metrics that `evaluate.load` finds by name after `import timevista_hf`."""
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
-    for name, summary in list_metrics().items():
-        table.add_row(Text(name, style="bold"), Text(summary))
-    out.print(table)
+    _print_names(list_metrics())
+
+
+def datasets() -> None:
+    """List the datasets that `load_dataset` finds by name after `import timevista_hf`."""
+    _print_names(list_datasets())
 
 
 def version() -> None:
     """Print the version."""
     out.print(__version__)
+
+
+def _print_names(summaries: dict[str, str]) -> None:
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    for name, summary in summaries.items():
+        table.add_row(Text(name, style="bold"), Text(summary))
+    out.print(table)
