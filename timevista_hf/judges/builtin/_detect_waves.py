@@ -114,6 +114,6 @@ def _columns(
 def _solve(columns: np.ndarray, values: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Solve weighted least squares; columns that say nothing get next to nothing."""
     size = np.sqrt(np.maximum(weights @ columns**2, TINY))
-    scaled = columns / size
-    matrix = scaled.T @ (scaled * weights[:, None]) + 1e-9 * np.eye(size.size)
-    return np.asarray(np.linalg.solve(matrix, scaled.T @ (weights * values)) / size)
+    even = columns / size
+    matrix = even.T @ (even * weights[:, None]) + 1e-9 * np.eye(size.size)
+    return np.asarray(np.linalg.solve(matrix, even.T @ (weights * values)) / size)
