@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -29,11 +30,31 @@ needs_ray = pytest.mark.skipif(
 )
 
 
-def run(*arguments: object, cwd: Path, **options: str) -> subprocess.CompletedProcess[str]:
+@dataclass(frozen=True)
+class Done:
+    """What a command has printed, and its exit status."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def run(*arguments: object, cwd: Path, **variables: str) -> Done:
+    """Run a command in this process, which has imported already what it needs."""
+    before = Path.cwd()
+    os.chdir(cwd)
+    try:
+        done = CliRunner().invoke(app, [*map(str, arguments)], env=variables)
+    finally:
+        os.chdir(before)
+    return Done(done.exit_code, done.stdout, done.stderr)
+
+
+def run_process(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [*COMMAND, *map(str, arguments)],
         cwd=cwd,
-        env={**os.environ, "COLUMNS": "80", "NO_COLOR": "1", **options},
+        env={**os.environ, "COLUMNS": "80", "NO_COLOR": "1"},
         capture_output=True,
         text=True,
         encoding="utf-8",
@@ -48,7 +69,7 @@ def lines(text: str) -> list[str]:
 @pytest.fixture(scope="module")
 def scored(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess]:
     folder = tmp_path_factory.mktemp("run")
-    done = run("score", EXAMPLE, cwd=folder)
+    done = run_process("score", EXAMPLE, cwd=folder)
     assert done.returncode == 0, done.stderr
     return folder / "forecasts-scores", done
 
@@ -261,7 +282,7 @@ def test_a_missing_key_ends_a_run_with_one_line(tmp_path):
 
 @needs_ray
 def test_a_run_on_a_cluster_prints_what_one_process_prints(scored, tmp_path):
-    done = run("score", EXAMPLE, "--engine", "ray", "--actors", 1, cwd=tmp_path)
+    done = run_process("score", EXAMPLE, "--engine", "ray", "--actors", 1, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert lines(done.stdout) == lines(scored[1].stdout)
     made = [path / "forecasts-scores/judgments.parquet" for path in (tmp_path, scored[0].parent)]

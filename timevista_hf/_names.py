@@ -325,13 +325,9 @@ def _replace(library: _Library, old: object, new: object) -> None:
 
 
 def _modules(carrier: str) -> dict[str, NamedModule]:
-    try:
-        roots = import_module(carrier).__path__
-    except ModuleNotFoundError:
-        return {}
     return {
         folder.name: NamedModule(f"{carrier}.{folder.name}.{folder.name}", folder)
-        for root in roots
+        for root in import_module(carrier).__path__
         for folder in Path(root).glob("*")
         if (folder / f"{folder.name}.py").is_file()
     }

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
@@ -17,6 +18,7 @@ import yaml
 from PIL import Image
 from typer.testing import CliRunner
 
+from timevista_hf._names import find_dataset
 from timevista_hf.building import _build, _parts, anomaly_rows, build_dataset
 from timevista_hf.cli import app
 
@@ -117,7 +119,8 @@ def test_a_second_run_keeps_every_file(fast, tmp_path):
 
 def test_files_of_another_release_are_written_anew(fast, tmp_path, monkeypatch):
     build_dataset(NAME, tmp_path, config_name=SUBSET)
-    monkeypatch.setattr(_parts, "_known", lambda *a: type("Found", (), {"fingerprint": "other"}))
+    other = replace(find_dataset(NAME), folder=tmp_path)
+    monkeypatch.setattr(_parts, "find_dataset", lambda name: other)
     part, recipe = _parts.Part(f"corrected/{SUBSET}", "test"), _parts.Recipe(NAME, SUBSET)
     assert not _parts.is_written(part, recipe, tmp_path)
 

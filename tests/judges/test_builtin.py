@@ -30,6 +30,12 @@ def scores(case: ForecastCase) -> dict[str, float]:
     return {name: float(reply.expected_score or 0) for name, reply in judge(case).items()}
 
 
+def row(case: ForecastCase) -> list[float]:
+    """Expected scores in the order of the dimensions."""
+    found = scores(case)
+    return [found[name] for name in PARTS]
+
+
 def wave(steps: np.ndarray, period: float = 24) -> np.ndarray:
     return 50 + 10 * np.sin(2 * np.pi * steps / period) + 3 * np.cos(4 * np.pi * steps / period)
 
@@ -53,13 +59,7 @@ def ladders(series: list[Series]) -> dict[str, np.ndarray]:
     """Expected scores [series, grade 0 to 5, dimension] for damage in each dimension alone."""
     return {
         part: np.array(
-            [
-                [
-                    [scores(one.case({**NONE, part: grade}))[name] for name in PARTS]
-                    for grade in (0, *GRADES)
-                ]
-                for one in series
-            ]
+            [[row(one.case({**NONE, part: grade})) for grade in (0, *GRADES)] for one in series]
         )
         for part in PARTS
     }
@@ -74,7 +74,7 @@ def joint(series: list[Series]) -> tuple[np.ndarray, np.ndarray]:
         one.case(dict(zip(PARTS, map(int, row), strict=True)))
         for one, row in zip([*series] * 3, grades, strict=True)
     ]
-    return grades, np.array([[scores(case)[name] for name in PARTS] for case in cases])
+    return grades, np.array([row(case) for case in cases])
 
 
 @pytest.mark.parametrize("part", PARTS)

@@ -282,12 +282,6 @@ def test_a_changed_builder_is_built_anew(builders, tmp_path):
     assert before != after
 
 
-def test_without_builders_the_name_of_a_dataset_is_delegated(monkeypatch):
-    monkeypatch.setitem(sys.modules, "timevista_hf.dataset_scripts", None)
-    with pytest.raises(ConnectionError, match="timevista"):
-        datasets.load_dataset("timevista")
-
-
 @pytest.mark.parametrize(
     "imports",
     ["import timevista_hf, evaluate, datasets", "import evaluate, datasets, timevista_hf"],

@@ -15,7 +15,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="Judge forecasts on their plots, with rubrics.",
+    help="Judge forecasts, and find anomalies, on plots.",
 )
 for command in (score, cost, detect, build, merge, metrics, datasets, version):
     app.command()(command)

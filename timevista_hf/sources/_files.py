@@ -63,7 +63,7 @@ class Files:
         try:
             return self._fetch(name, sha256)
         except (httpx2.HTTPError, OSError) as error:  # of the Hub's client, and of ours
-            reason = str(error).strip().partition("\n")[0] or type(error).__name__
+            reason = str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__
             raise ValueError(self._lacking(f"{name} was not downloaded: {reason}")) from error
 
     def _fetch(self, name: str, sha256: str | None) -> Path:
