@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from huggingface_hub import hf_hub_download
 
-from timevista_hf.sources import Web, _catalog, _download, read_series
-from timevista_hf.sources._download import download
+from timevista_hf import _download
+from timevista_hf._download import download
+from timevista_hf.sources import Web, _catalog, read_series
 
 BODY = bytes(range(256)) * 40
 

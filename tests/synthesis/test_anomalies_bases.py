@@ -10,6 +10,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pytest
+from huggingface_hub import cached_assets_path, constants
 from synthesis.archives import draw_cases, write_arff, write_csv, write_ts, write_tsv
 
 from timevista_hf.synthesis import _bases
@@ -90,9 +91,12 @@ def archive(tmp_path, monkeypatch):
     thread.start()
     url = f"http://127.0.0.1:{server.server_port}"
     monkeypatch.setattr(_bases, "ARCHIVE_URL", url)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(
+        "huggingface_hub.cached_assets_path",
+        partial(cached_assets_path, assets_dir=tmp_path / "cache"),
+    )
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     monkeypatch.delenv("TIMEVISTA_DATA_DIR", raising=False)
-    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
     yield served, asked
     server.shutdown()
     thread.join()
@@ -128,11 +132,12 @@ def test_a_download_with_another_hash_is_refused_and_not_kept(archive, monkeypat
     monkeypatch.setitem(_bases.REAL_BASES, "symbols", official)
     with pytest.raises(ValueError, match="must have the git blob id d46a3e73"):
         load_cases("symbols")
-    assert not (tmp_path / "cache").exists()
+    kept = [path.name for path in (tmp_path / "cache").rglob("*") if path.is_file()]
+    assert kept == ["Symbols.zip.lock"]
 
 
 def test_an_archive_that_is_not_there_says_what_to_do(archive):
-    with pytest.raises(ValueError, match=r"HTTP Error 404.*put one of Symbols_TEST.arff"):
+    with pytest.raises(ValueError, match=r"answers 404 .*put one of Symbols_TEST.arff"):
         load_cases("symbols")
 
 
@@ -144,7 +149,7 @@ def test_an_archive_without_the_file_is_refused(archive):
 
 
 def test_nothing_is_asked_for_offline(archive, monkeypatch):
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     with pytest.raises(ValueError, match="HF_HUB_OFFLINE is set; put one of"):
         load_cases("symbols")
     assert archive[1] == []

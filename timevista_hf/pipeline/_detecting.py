@@ -12,8 +12,12 @@ from timevista_hf.cases import AnomalyCase
 from timevista_hf.detection import LONGEST_TEXT, Detection, DetectionQuestion, Example
 from timevista_hf.judges import Judge, Reply, Request, Store
 from timevista_hf.pipeline._asking import Asked, ask_all, writable
-from timevista_hf.rendering import AnomalyRenderer, AnomalyStyle, describe_anomalies
-from timevista_hf.rendering._anomaly_layout import panel_grid
+from timevista_hf.rendering import (
+    AnomalyRenderer,
+    AnomalyStyle,
+    describe_anomalies,
+    panel_grid,
+)
 from timevista_hf.rubrics import UnparsableReplyError
 
 

@@ -1,6 +1,7 @@
 """Draw a case for judges that look, and write it as numbers for judges that read."""
 
 from timevista_hf.rendering._anomaly_figure import AnomalyRenderer, render_anomalies
+from timevista_hf.rendering._anomaly_layout import panel_grid
 from timevista_hf.rendering._anomaly_numbers import describe_anomalies
 from timevista_hf.rendering._anomaly_style import AnomalyStyle
 from timevista_hf.rendering._figure import Renderer, render_case
@@ -14,6 +15,7 @@ __all__ = [
     "Style",
     "describe_anomalies",
     "describe_case",
+    "panel_grid",
     "render_anomalies",
     "render_case",
 ]

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import os
 import secrets
-import urllib.request
 import zipfile
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,7 +16,6 @@ from timevista_hf._known import check_known
 
 ARCHIVE_URL = "https://timeseriesclassification.com/aeon-toolkit"
 DATA_DIR_VARIABLE = "TIMEVISTA_DATA_DIR"
-_TIMEOUT = 60.0  # seconds without an answer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,40 +87,38 @@ def _ways_out(base: RealBase) -> str:
 
 
 def _cached_file(base: RealBase) -> Path:
-    caches = os.environ.get("XDG_CACHE_HOME")
-    folder = (Path(caches) if caches else Path.home() / ".cache") / "timevista_hf" / "archives"
-    path = folder / base.files[0]
+    # Both take a while to import, which those who have the files are spared.
+    from huggingface_hub import cached_assets_path
+
+    from timevista_hf._download import download
+
+    folder = cached_assets_path("timevista_hf", "archives", base.title)
+    path, packed = folder / base.files[0], folder / f"{base.title}.zip"
     if not path.exists():
-        content = _download(base)
-        folder.mkdir(parents=True, exist_ok=True)
+        url = f"{ARCHIVE_URL}/{packed.name}"
+        try:
+            cases = _member(download(url, packed), base)
+        except (OSError, zipfile.BadZipFile, ValueError) as error:
+            raise ValueError(f"{base.title}: {error}; {_ways_out(base)}") from error
+        finally:
+            packed.unlink(missing_ok=True)
         temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
-        temporary.write_bytes(content)
+        temporary.write_bytes(cases)
         temporary.replace(path)
     return path
 
 
-def _download(base: RealBase) -> bytes:
-    """Fetch the archive and take the one file out that is known by its hash."""
-    url = f"{ARCHIVE_URL}/{base.title}.zip"
-    if os.environ.get("HF_HUB_OFFLINE", "0").upper() in ("1", "ON", "YES", "TRUE"):
-        raise ValueError(
-            f"{base.title}: its cases are not here, and HF_HUB_OFFLINE is set; {_ways_out(base)}"
-        )
-    try:
-        with urllib.request.urlopen(url, timeout=_TIMEOUT) as answer:
-            content = answer.read()
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            member = next(one for one in archive.namelist() if Path(one).name == base.files[0])
-            cases = archive.read(member)
-    except (OSError, zipfile.BadZipFile, StopIteration) as error:
-        reason = f"holds no {base.files[0]}" if isinstance(error, StopIteration) else str(error)
-        raise ValueError(f"{url}: {reason}; {_ways_out(base)}") from error
+def _member(packed: Path, base: RealBase) -> bytes:
+    """Take the one file out of an archive that is known by its hash."""
+    wanted = base.files[0]
+    with zipfile.ZipFile(packed) as archive:
+        names = [name for name in archive.namelist() if Path(name).name == wanted]
+        if not names:
+            raise ValueError(f"{packed.name} holds no {wanted}")
+        cases = archive.read(names[0])
     # A file that was checked out on another system has other ends of line.
     if base.blob not in (_blob(cases), _blob(cases.replace(b"\r\n", b"\n"))):
-        raise ValueError(
-            f"{url}: {base.files[0]} must have the git blob id {base.blob}, got {_blob(cases)}; "
-            f"check the file, then {_ways_out(base)}"
-        )
+        raise ValueError(f"{wanted} must have the git blob id {base.blob}, got {_blob(cases)}")
     return cases
 
 
