@@ -64,7 +64,20 @@ def variates_of(case: AnomalyCase) -> np.ndarray:
 
 
 def panel_grid(num_variates: int, grid: Grid) -> tuple[int, int]:
-    """Return the rows and columns that panels stand in, row by row from the upper left."""
+    """Return the rows and columns that panels stand in, row by row from the upper left.
+
+    Parameters
+    ----------
+    num_variates : int
+        Number of panels, M ≥ 1.
+    grid : {"near_square", "paper_code"}
+        As in `AnomalyStyle`.
+
+    Examples
+    --------
+    >>> panel_grid(7, "near_square"), panel_grid(7, "paper_code")
+    ((3, 3), (2, 4))
+    """
     if grid == "paper_code":
         rows = isqrt(num_variates)
         return rows, -(-num_variates // rows)
