@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from importlib import import_module
+from types import ModuleType
 from typing import NoReturn
 from urllib.parse import urlsplit
 
@@ -88,8 +90,17 @@ def check_url(url: str) -> None:
         raise ValueError(f"address of a judge: must start with http:// or https://, got {url!r}")
 
 
-def missing_package(name: str, package: str, extra: str) -> ValueError:
-    """Make the error for a judge whose client is not installed."""
-    return ValueError(
-        f"judge {name!r} needs the package `{package}`: pip install 'timevista-hf[{extra}]'"
-    )
+def import_client(name: str, *, module: str, package: str, extra: str) -> ModuleType:
+    """Import the client of the judge of that name.
+
+    Raises
+    ------
+    ValueError
+        Where it is not installed; the message has the line that installs it.
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise ValueError(
+            f"judge {name!r} needs the package `{package}`: pip install 'timevista-hf[{extra}]'"
+        ) from error

@@ -1,4 +1,4 @@
-"""The errors of the `openai` and `anthropic` packages, which are alike, as `AttemptError`."""
+"""The clients of the `openai` and `anthropic` packages, which are alike, and their errors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,20 @@ from typing import Any
 
 from timevista_hf.judges._ladder import AttemptError
 from timevista_hf.judges._remote import count
-from timevista_hf.judges._session import wait_of
+from timevista_hf.judges._session import Send, wait_of
+
+
+def posting(package: ModuleType, client: Any, path: str) -> Send:
+    """Make what posts a body to a path by a client of that package, and gives the response."""
+
+    async def send(body: dict[str, Any]) -> Mapping[str, Any]:
+        with client_errors(package):
+            response = await client.post(path, body=body, cast_to=object)
+        if not isinstance(response, Mapping) or response.get("error"):
+            raise fault(response)
+        return response
+
+    return send
 
 
 @contextmanager

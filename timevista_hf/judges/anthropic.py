@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from importlib import import_module
-from types import ModuleType
 from typing import Any, ClassVar
 
-from timevista_hf.judges._access import Key, Secret, missing_package
+from timevista_hf.judges._access import Key, Secret, import_client
 from timevista_hf.judges._base import Reply, Request
 from timevista_hf.judges._options import Decoding, JudgeOptions, SchemaMode
 from timevista_hf.judges._remote import RemoteJudge, base64_of, count, text_in
 from timevista_hf.judges._session import Send
-from timevista_hf.judges._stainless import client_errors, fault
+from timevista_hf.judges._stainless import posting
 
 _HOME = "https://api.anthropic.com"
 
@@ -117,23 +116,13 @@ class AnthropicJudge(RemoteJudge):
             max_retries=0,
             timeout=self.options.timeout,
         )
-
-        async def send(body: dict[str, Any]) -> Mapping[str, Any]:
-            with client_errors(anthropic):
-                response = await client.post("/v1/messages", body=body, cast_to=object)
-            if not isinstance(response, Mapping) or response.get("error"):
-                raise fault(response)
-            return response
-
         async with client:
-            yield send
+            yield posting(anthropic, client, "/v1/messages")
 
 
-def _load_client(name: str) -> ModuleType:
-    try:
-        return import_module("anthropic")
-    except ImportError as error:
-        raise missing_package(name, "anthropic", "anthropic") from error
+_load_client = functools.partial(
+    import_client, module="anthropic", package="anthropic", extra="anthropic"
+)
 
 
 def _shown(request: Request) -> list[dict[str, Any]]:

@@ -8,11 +8,9 @@ import os
 from base64 import b64decode
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from importlib import import_module
-from types import ModuleType
 from typing import Any
 
-from timevista_hf.judges._access import Key, Secret, missing_package
+from timevista_hf.judges._access import Key, Secret, import_client
 from timevista_hf.judges._base import Reply, Request
 from timevista_hf.judges._ladder import AttemptError
 from timevista_hf.judges._options import THINKING_FLOOR, Decoding, JudgeOptions
@@ -156,11 +154,9 @@ class GeminiJudge(RemoteJudge):
         raise failure
 
 
-def _load_client(name: str) -> ModuleType:
-    try:
-        return import_module("google.genai")
-    except ImportError as error:
-        raise missing_package(name, "google-genai", "gemini") from error
+_load_client = functools.partial(
+    import_client, module="google.genai", package="google-genai", extra="gemini"
+)
 
 
 def _shown(request: Request) -> list[dict[str, Any]]:

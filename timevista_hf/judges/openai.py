@@ -14,7 +14,7 @@ from timevista_hf.judges._presets import thinks
 from timevista_hf.judges._remote import RemoteJudge, base64_of, count, text_in
 from timevista_hf.judges._session import Send
 from timevista_hf.judges._spread import Token, spread_of
-from timevista_hf.judges._stainless import client_errors, fault
+from timevista_hf.judges._stainless import posting
 
 TOP_LOGPROBS = 10  # the five scores, each also with a space before it
 _HOME = "https://api.openai.com/v1"
@@ -150,15 +150,8 @@ class OpenAIJudge(RemoteJudge):
             timeout=self.options.timeout,
         )
 
-        async def send(body: dict[str, Any]) -> Mapping[str, Any]:
-            with client_errors(openai):
-                response = await client.post("/chat/completions", body=body, cast_to=object)
-            if not isinstance(response, Mapping) or response.get("error"):
-                raise fault(response)
-            return response
-
         async with client:
-            yield send
+            yield posting(openai, client, "/chat/completions")
 
 
 def router_judge(model: str, options: JudgeOptions | None = None, *, name: str) -> OpenAIJudge:
