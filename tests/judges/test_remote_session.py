@@ -11,7 +11,8 @@ import pytest
 from servers import Answer, FakeServer, connect, in_turn, openai_answer, openai_error
 
 from timevista_hf.cases import ForecastCase
-from timevista_hf.judges import Request
+from timevista_hf.judges import Request, _session
+from timevista_hf.judges._ladder import AttemptError
 from timevista_hf.judges._limiter import Gate, Limiter
 from timevista_hf.rubrics import load_rubric
 
@@ -121,6 +122,24 @@ def test_closing_early_cancels_what_is_in_flight_and_leaves_no_thread(monkeypatc
 def test_closing_cancels_a_judge_that_waits_for_its_turn(monkeypatch):
     busy = Answer(openai_error("later"), 429, {"retry-after": "100"})
     with FakeServer(lambda call: GOOD if call.number == 1 else busy) as server:
+        answers = connect(monkeypatch, server, concurrency=4).ask(make_requests(20))
+        next(answers)
+        wait_until(lambda: len(server.calls) >= 3)
+        start = time.monotonic()
+        answers.close()
+        assert time.monotonic() - start < 5
+
+
+def test_closing_ends_a_request_that_has_swallowed_its_cancellation(monkeypatch):
+    async def answers_at_the_same_moment(sending, limit):
+        try:
+            return await sending
+        except asyncio.CancelledError:
+            raise AttemptError("later", status=429, retry_after=100.0) from None
+
+    monkeypatch.setattr(_session.asyncio, "wait_for", answers_at_the_same_moment)
+    held = Answer(openai_answer(), delay=60.0)
+    with FakeServer(lambda call: GOOD if call.number == 1 else held) as server:
         answers = connect(monkeypatch, server, concurrency=4).ask(make_requests(20))
         next(answers)
         wait_until(lambda: len(server.calls) >= 3)

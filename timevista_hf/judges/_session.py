@@ -95,9 +95,11 @@ class Session:
             self._line = Line(self._judge, self._key, send, Gate(self._judge._limiter))
             self._done.put(None)
             await self._stop.wait()
-            for task in self._tasks:
-                task.cancel()
-            await asyncio.gather(*self._tasks, return_exceptions=True)
+            # Up to Python 3.11 `wait_for` swallows a cancellation that comes with its result.
+            while self._tasks:
+                for task in self._tasks:
+                    task.cancel()
+                await asyncio.wait(self._tasks, timeout=0.1)
 
     def _begin(self, request: Request) -> None:
         task = self._loop.create_task(self._line.answer(request))
