@@ -2,15 +2,16 @@
 
 import hashlib
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
+
+from loopback import LoopbackServer
 
 COMMIT = "1" * 40
 
 
-class ReadOnlyHub:
+class ReadOnlyHub(LoopbackServer):
     """Serve the files of `folder` as the repository `repo_id`, until the block ends."""
 
     def __init__(self, repo_id, folder):
@@ -20,19 +21,6 @@ class ReadOnlyHub:
             for path in Path(folder).rglob("*")
             if path.is_file()
         }
-
-    def __enter__(self):
-        handler = type("Handler", (_Handler,), {"hub": self})
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
-        self._thread.start()
-        return self
-
-    def __exit__(self, *error):
-        self._server.shutdown()
-        self._thread.join(10)
-        self._server.server_close()
 
     def entry(self, path):
         content = self.files[path]
@@ -57,7 +45,7 @@ class ReadOnlyHub:
 
 
 class _Handler(BaseHTTPRequestHandler):
-    hub: ReadOnlyHub
+    served: ReadOnlyHub
     protocol_version = "HTTP/1.1"
 
     def log_message(self, *given):
@@ -70,25 +58,28 @@ class _Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         kind = self.headers.get("Content-Type", "")
         asked = json.loads(body) if "json" in kind else parse_qs(body.decode())
-        known = [path for path in asked["paths"] if path in self.hub.files]
-        self._send(json.dumps([self.hub.entry(path) for path in known]).encode())
+        known = [path for path in asked["paths"] if path in self.served.files]
+        self._send(json.dumps([self.served.entry(path) for path in known]).encode())
 
     def do_GET(self):
         path = unquote(urlsplit(self.path).path)
-        self.hub.asked.append(f"{self.command} {path}")
-        api, files = f"/api/datasets/{self.hub.repo_id}", f"/datasets/{self.hub.repo_id}/resolve/"
+        self.served.asked.append(f"{self.command} {path}")
+        api, files = (
+            f"/api/datasets/{self.served.repo_id}",
+            f"/datasets/{self.served.repo_id}/resolve/",
+        )
         if path.startswith(f"{api}/tree/"):
             under = path.removeprefix(f"{api}/tree/").partition("/")[2]
-            self._send(json.dumps(self.hub.tree(under)).encode())
+            self._send(json.dumps(self.served.tree(under)).encode())
         elif path == api or path.startswith(f"{api}/revision/"):
-            self._send(json.dumps(self.hub.describe()).encode())
+            self._send(json.dumps(self.served.describe()).encode())
         elif path.startswith(files):
             self._send_file(path.removeprefix(files).partition("/")[2])
         else:
             self._send(b"{}", 404, {"X-Error-Code": "RepoNotFound"})
 
     def _send_file(self, name):
-        content = self.hub.files.get(name)
+        content = self.served.files.get(name)
         if content is None:
             return self._send(b"{}", 404, {"X-Error-Code": "EntryNotFound"})
         headers = {"ETag": f'"{_oid(content)}"', "X-Repo-Commit": COMMIT, "Accept-Ranges": "bytes"}
@@ -112,3 +103,6 @@ class _Handler(BaseHTTPRequestHandler):
 
 def _oid(content):
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+
+
+ReadOnlyHub.handler = _Handler

@@ -1,12 +1,12 @@
 """Tiny files in the formats of the sources, and a server on loopback."""
 
 import hashlib
-import threading
 import zipfile
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 
 import datasets
 import pytest
+from loopback import LoopbackServer
 
 
 @pytest.fixture
@@ -43,29 +43,16 @@ def save_zip(tmp_path):
     return save
 
 
-class FileServer:
+class FileServer(LoopbackServer):
     """Serve files by path, with ranges; `cuts` lists after how many bytes a reply breaks off."""
 
     def __init__(self, files, *, cuts=(), statuses=(), ranges=True):
         self.files, self.cuts, self.statuses = files, list(cuts), list(statuses)
         self.ranges, self.asked = ranges, []
 
-    def __enter__(self):
-        handler = type("Handler", (_Handler,), {"files": self})
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
-        self._thread.start()
-        return self
-
-    def __exit__(self, *error):
-        self._server.shutdown()
-        self._thread.join(10)
-        self._server.server_close()
-
 
 class _Handler(BaseHTTPRequestHandler):
-    files: FileServer
+    served: FileServer
 
     def log_message(self, *given):
         pass
@@ -74,7 +61,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.do_GET()
 
     def do_GET(self):
-        served = self.files
+        served = self.served
         asked = self.headers.get("Range")
         served.asked.append((self.command, self.path, asked))
         body = served.files.get(self.path.partition("?")[0].lstrip("/"))
@@ -99,3 +86,6 @@ class _Handler(BaseHTTPRequestHandler):
 def serve():
     """Give the class of the server, to be entered by the test."""
     return FileServer
+
+
+FileServer.handler = _Handler
