@@ -30,7 +30,7 @@ settings.load_profile("same every time")
 @pytest.fixture
 def registered():
     """The bare names, as `import timevista_hf` leaves them; and so again after the test."""
-    from timevista_hf._names import register_names
+    from timevista_hf.loading.names import register_names
 
     register_names()
     yield

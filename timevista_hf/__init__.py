@@ -5,17 +5,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from timevista_hf._names import register_names as _register_names
 from timevista_hf._version import __version__
+from timevista_hf.loading.names import register_names as _register_names
 
 if TYPE_CHECKING:
-    from timevista_hf._names import (
-        list_datasets,
-        list_metrics,
-        load_dataset,
-        load_metric,
-        unregister_names,
-    )
     from timevista_hf.cases import AnomalyCase, ForecastCase
     from timevista_hf.detection import Detection
     from timevista_hf.io import (
@@ -26,10 +19,17 @@ if TYPE_CHECKING:
         write_judgments,
     )
     from timevista_hf.judges import JudgeOptions, Store, list_judges, list_presets, load_judge
+    from timevista_hf.loading.names import (
+        list_datasets,
+        list_metrics,
+        load_dataset,
+        load_metric,
+        unregister_names,
+    )
     from timevista_hf.pipeline import detect_anomalies, judge_cases
     from timevista_hf.rendering import AnomalyStyle, Style, render_anomalies, render_case
     from timevista_hf.rubrics import Judgment, Rubric, list_rubrics, load_rubric, select_rubrics
-    from timevista_hf.scoring import score_forecasts
+    from timevista_hf.runs.forecasts import score_forecasts
     from timevista_hf.sources import list_sources, read_series
     from timevista_hf.synthesis.anomalies import list_subsets, make_anomalies
 
@@ -95,16 +95,16 @@ _HOMES = {
     "Style": "rendering",
     "detect_anomalies": "pipeline",
     "judge_cases": "pipeline",
-    "list_datasets": "_names",
+    "list_datasets": "loading.names",
     "list_judges": "judges",
-    "list_metrics": "_names",
+    "list_metrics": "loading.names",
     "list_presets": "judges",
     "list_rubrics": "rubrics",
     "list_sources": "sources",
     "list_subsets": "synthesis.anomalies",
-    "load_dataset": "_names",
+    "load_dataset": "loading.names",
     "load_judge": "judges",
-    "load_metric": "_names",
+    "load_metric": "loading.names",
     "load_rubric": "rubrics",
     "make_anomalies": "synthesis.anomalies",
     "read_detections": "io",
@@ -113,9 +113,9 @@ _HOMES = {
     "read_series": "sources",
     "render_anomalies": "rendering",
     "render_case": "rendering",
-    "score_forecasts": "scoring",
+    "score_forecasts": "runs.forecasts",
     "select_rubrics": "rubrics",
-    "unregister_names": "_names",
+    "unregister_names": "loading.names",
     "write_detections": "io",
     "write_judgments": "io",
 }

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from timevista_hf._known import check_known
+from timevista_hf.loading.known import check_known
 
 Granularity = Literal["point", "range", "variate"]
 

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from timevista_hf._known import unknown
 from timevista_hf.cases import ForecastCase
+from timevista_hf.loading.known import unknown
 
 _Given: TypeAlias = Mapping[str, Any]
 

@@ -3,8 +3,8 @@
 import datasets
 import evaluate
 
+from timevista_hf.loading.module_inputs import evaluate_words, merge_options, split_options
 from timevista_hf.metrics import summarize_affiliation
-from timevista_hf.module_inputs import evaluate_words, merge_options, split_options
 
 _INPUTS = """
 Args:

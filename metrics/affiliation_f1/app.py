@@ -3,7 +3,7 @@
 import gradio as gr
 
 import timevista_hf as tv
-from timevista_hf.space_forms import SPACE_SETTINGS, as_table, form_errors, read_values
+from timevista_hf.apps.forms import SPACE_SETTINGS, as_table, form_errors, read_values
 
 
 def compute(truth, answers, start, stop, convention):

@@ -7,13 +7,13 @@ import datasets
 import evaluate
 import numpy as np
 
+from timevista_hf.loading.module_inputs import evaluate_words, merge_options, split_options
 from timevista_hf.metrics import (
     gwet_ac2,
     krippendorff_alpha,
     pairwise_agreement,
     weighted_kappa,
 )
-from timevista_hf.module_inputs import evaluate_words, merge_options, split_options
 
 _INPUTS = """
 Args:

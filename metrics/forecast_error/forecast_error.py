@@ -5,8 +5,13 @@ import math
 import datasets
 import evaluate
 
+from timevista_hf.loading.module_inputs import (
+    evaluate_words,
+    merge_options,
+    one_a_row,
+    split_options,
+)
 from timevista_hf.metrics import dtw_batch, mae, mase, mase_horizon, mse
-from timevista_hf.module_inputs import evaluate_words, merge_options, one_a_row, split_options
 
 _INPUTS = """
 Args:

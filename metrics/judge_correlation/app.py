@@ -5,7 +5,7 @@ import itertools
 import gradio as gr
 
 import timevista_hf as tv
-from timevista_hf.space_forms import SPACE_SETTINGS, as_table, form_errors, read_series
+from timevista_hf.apps.forms import SPACE_SETTINGS, as_table, form_errors, read_series
 
 
 def compute(judge, people):

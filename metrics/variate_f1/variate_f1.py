@@ -5,8 +5,8 @@ import math
 import datasets
 import evaluate
 
+from timevista_hf.loading.module_inputs import evaluate_words, merge_options, split_options
 from timevista_hf.metrics import set_precision_recall_f1
-from timevista_hf.module_inputs import evaluate_words, merge_options, split_options
 
 _INPUTS = """
 Args:

@@ -7,7 +7,7 @@ import gradio as gr
 from PIL import Image
 
 import timevista_hf as tv
-from timevista_hf.space_forms import SPACE_SETTINGS, form_errors, read_series
+from timevista_hf.apps.forms import SPACE_SETTINGS, form_errors, read_series
 
 
 def compute(history, truth, forecast, level):

@@ -6,8 +6,13 @@ import datasets
 import evaluate
 
 import timevista_hf as tv
-from timevista_hf.leaderboard import Scoreboard, ScoreSummary
-from timevista_hf.module_inputs import evaluate_words, merge_options, one_a_row, split_options
+from timevista_hf.loading.module_inputs import (
+    evaluate_words,
+    merge_options,
+    one_a_row,
+    split_options,
+)
+from timevista_hf.results.forecasts import Scoreboard, ScoreSummary
 
 _INPUTS = """
 Args:

@@ -18,9 +18,9 @@ import yaml
 from PIL import Image
 from typer.testing import CliRunner
 
-from timevista_hf._names import find_dataset
 from timevista_hf.building import _build, _parts, anomaly_rows, build_dataset
 from timevista_hf.cli import app
+from timevista_hf.loading.names import find_dataset
 
 NAME = "visual_time_anomaly"
 SUBSET = "sine-trend"

@@ -24,7 +24,7 @@ from timevista_hf.judges import Request, load_judge
 from timevista_hf.judges._access import Secret
 from timevista_hf.pipeline import judge_cases
 from timevista_hf.rubrics import load_rubric
-from timevista_hf.scoring import score_forecasts
+from timevista_hf.runs.forecasts import score_forecasts
 
 TREND = load_rubric("trend")
 CANARY = "sk-canary-7f3a9c51d2e84b06"

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 import timevista_hf as tv
-from timevista_hf.leaderboard import case_score
 from timevista_hf.metrics import (
     affiliation_precision_recall,
     bootstrap_interval,
@@ -22,6 +21,7 @@ from timevista_hf.metrics import (
     spearman,
     weighted_kappa,
 )
+from timevista_hf.results.forecasts import case_score
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from timevista_hf._known import check_known
 from timevista_hf.building._card import write_card
 from timevista_hf.building._parts import Part, Recipe, is_written, write_part
+from timevista_hf.loading.known import check_known
 
 Progress = Callable[[Iterable[Part], int], Iterable[Part]]
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from timevista_hf._names import find_dataset
 from timevista_hf._version import __version__
 from timevista_hf.building._parts import Part, Recipe
 from timevista_hf.io import write_atomically
+from timevista_hf.loading.names import find_dataset
 
 _COPY = """
 ## This copy

@@ -12,8 +12,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from timevista_hf._names import find_dataset
 from timevista_hf.io import write_atomically
+from timevista_hf.loading.names import find_dataset
 
 ROWS = 100  # in a row group, and in memory
 

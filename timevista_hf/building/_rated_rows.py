@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from timevista_hf._known import check_known
 from timevista_hf.cases import ForecastCase
 from timevista_hf.io import read_forecasts
+from timevista_hf.loading.known import check_known
 from timevista_hf.rating import Question, RatedQuestion, merge_ratings, read_ratings
 from timevista_hf.rubrics import MICRO_DIMENSIONS, load_rubric
 from timevista_hf.synthesis.timevista import COUNT, SyntheticSeries, make_series

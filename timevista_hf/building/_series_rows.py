@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from timevista_hf._known import check_known
 from timevista_hf.cases import AnomalyCase, ForecastCase
+from timevista_hf.loading.known import check_known
 from timevista_hf.rendering import AnomalyRenderer, AnomalyStyle
 from timevista_hf.rubrics import select_rubrics
 from timevista_hf.sources import SourceSeries, list_sources, load_source, read_series

@@ -9,7 +9,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from timevista_hf.anomaly_scores import METRICS, AnomalyScores, Estimate, SubsetScores
+from timevista_hf.results.anomalies import METRICS, AnomalyScores, Estimate, SubsetScores
 
 
 def detection_table(scores: Sequence[SubsetScores]) -> Table:

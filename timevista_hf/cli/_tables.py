@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from timevista_hf.costs import CostEstimate
-from timevista_hf.leaderboard import ModelSummary, RaterAgreement, ScoreSummary
+from timevista_hf.results.forecasts import ModelSummary, RaterAgreement, ScoreSummary
 
 
 def score_table(models: list[ModelSummary]) -> Table:

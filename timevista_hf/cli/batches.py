@@ -9,10 +9,10 @@ from typing import Annotated
 
 import typer
 
-from timevista_hf.batches import missing_requests, read_batch, write_batch
 from timevista_hf.cli._asked import Asked, asks
 from timevista_hf.cli._console import out, plain_errors, say, say_decisions
 from timevista_hf.judges import Store
+from timevista_hf.scale.batches import missing_requests, read_batch, write_batch
 
 batch = typer.Typer(name="batch", no_args_is_help=True, help="Judge by a provider's batch files.")
 

@@ -8,15 +8,15 @@ from typing import Annotated
 
 import typer
 
-from timevista_hf.anomaly_report import explain_run
-from timevista_hf.anomaly_scores import Convention
 from timevista_hf.cli._asked import JUDGE, MODELS, Format, print_cost, within_budget
 from timevista_hf.cli._console import out, plain_errors, progress_bar, say
 from timevista_hf.cli._detect_tables import answer_table, detection_table
-from timevista_hf.detecting import DetectionRun, detect_subsets, detection_requests
 from timevista_hf.detection import Example
 from timevista_hf.judges import JudgeOptions, list_judges, load_judge
+from timevista_hf.reports.texts import explain_run
+from timevista_hf.results.anomalies import Convention
 from timevista_hf.rubrics import Modality
+from timevista_hf.runs.anomalies import DetectionRun, detect_subsets, detection_requests
 from timevista_hf.synthesis.anomalies import (
     AnomalySubset,
     Edition,

@@ -84,7 +84,7 @@ def page(
     s skips, u undoes, c comments. Stop with Ctrl-C; the same command goes on from there.
     """
     with plain_errors():
-        from timevista_hf.apps import RatingApp
+        from timevista_hf.apps.rating import RatingApp
 
         questions = _questions(asked)
         with RatingSession(questions, annotator, folder, render=asked.style.fingerprint) as session:

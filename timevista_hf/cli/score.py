@@ -7,15 +7,15 @@ from typing import Annotated, Literal
 
 import typer
 
-from timevista_hf.batches import missing_requests
 from timevista_hf.cli._asked import Asked, Format, asks, print_cost, within_budget
 from timevista_hf.cli._console import out, plain_errors, progress_bar, say, say_decisions
 from timevista_hf.cli._tables import agreement_table, error_table, score_table
-from timevista_hf.engines import Pool
 from timevista_hf.io import ForecastTable
 from timevista_hf.judges import Judge
-from timevista_hf.scoring import ScoreRun, score_forecasts
-from timevista_hf.shards import Shard
+from timevista_hf.runs.forecasts import ScoreRun, score_forecasts
+from timevista_hf.scale.batches import missing_requests
+from timevista_hf.scale.engines import Pool
+from timevista_hf.scale.shards import Shard
 
 Engine = Literal["local", "ray"]
 

@@ -9,10 +9,10 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from timevista_hf._names import list_datasets, list_metrics
 from timevista_hf._version import __version__
 from timevista_hf.cli._console import out, plain_errors
-from timevista_hf.shards import merge_stores
+from timevista_hf.loading.names import list_datasets, list_metrics
+from timevista_hf.scale.shards import merge_stores
 
 
 def merge(

@@ -13,9 +13,9 @@ from typing import Any
 
 import yaml
 
-from timevista_hf._known import check_known, nearest
 from timevista_hf.costs._tokens import IMAGE_RULES
 from timevista_hf.judges import Judge
+from timevista_hf.loading.known import check_known, nearest
 
 VARIABLE = "TIMEVISTA_PRICES"
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import lru_cache, partial
 from typing import Literal, get_args
 
-from timevista_hf._known import check_known
+from timevista_hf.loading.known import check_known
 
 MediaResolution = Literal["low", "medium", "high", "ultra_high"]
 

@@ -7,9 +7,9 @@ import json
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from timevista_hf._known import check_known
 from timevista_hf.cases import Granularity
 from timevista_hf.detection._answers import Answer, parse_answer
+from timevista_hf.loading.known import check_known
 from timevista_hf.rubrics import Modality
 
 Example = Literal["outside", "none", "paper"]

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from timevista_hf._known import nearest
+from timevista_hf.loading.known import nearest
 
 _UNSAID = object()
 

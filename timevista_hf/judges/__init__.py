@@ -6,11 +6,11 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from timevista_hf._known import nearest
 from timevista_hf.judges._base import Judge, Reply, Request
 from timevista_hf.judges._options import JudgeOptions
 from timevista_hf.judges._presets import Preset, load_presets
 from timevista_hf.judges._store import Store
+from timevista_hf.loading.known import nearest
 
 __all__ = [
     "Judge",

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from timevista_hf._known import check_known
+from timevista_hf.loading.known import check_known
 from timevista_hf.metrics._checks import as_numbers
 from timevista_hf.metrics._rank_tables import (
     count_cells,

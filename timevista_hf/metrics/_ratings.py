@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from timevista_hf._known import check_known
+from timevista_hf.loading.known import check_known
 from timevista_hf.metrics._checks import as_numbers
 from timevista_hf.metrics._rank_tables import count_cells, rank_codes
 

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from timevista_hf._known import check_known
+from timevista_hf.loading.known import check_known
 from timevista_hf.metrics._checks import as_numbers, as_ratings
 from timevista_hf.metrics._consistency import Consistency, consistency
 from timevista_hf.metrics._correlation import (

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from timevista_hf._known import check_known
+from timevista_hf.loading.known import check_known
 from timevista_hf.metrics._chance import ChanceAffiliation, chance_affiliation, chance_set
 from timevista_hf.metrics._events import (
     EventTable,

@@ -6,7 +6,7 @@ import csv
 from functools import cache
 from pathlib import Path
 
-from timevista_hf._known import check_known
+from timevista_hf.loading.known import check_known
 
 _FOLDER = Path(__file__).parent
 

@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 
 from filelock import FileLock, Timeout
 
-from timevista_hf._known import check_known
+from timevista_hf.loading.known import check_known
 from timevista_hf.rating._question import Key
 from timevista_hf.rubrics import HIGHEST, LOWEST
 

@@ -10,7 +10,7 @@ from typing import Literal, get_args
 import matplotlib
 from matplotlib.colors import to_hex
 
-from timevista_hf._known import check_known
+from timevista_hf.loading.known import check_known
 from timevista_hf.rendering._style import check_color, check_line_width, check_size
 
 Grid = Literal["near_square", "paper_code"]

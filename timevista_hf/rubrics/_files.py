@@ -9,8 +9,8 @@ from typing import Any
 import yaml
 
 from timevista_hf import rubric_files
-from timevista_hf._known import check_known, unknown
 from timevista_hf.constraints import load_constraint
+from timevista_hf.loading.known import check_known, unknown
 from timevista_hf.rubrics._rubric import (
     HIGHEST,
     LOWEST,

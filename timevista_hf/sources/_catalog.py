@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from timevista_hf._known import check_known
+from timevista_hf.loading.known import check_known
 from timevista_hf.sources._source import Hub, Part, Source, Web
 from timevista_hf.sources._windows import Blocks, Cutoffs, Rolling, TestSpan
 

@@ -11,7 +11,7 @@ from urllib.parse import quote
 import httpx2
 from huggingface_hub import cached_assets_path, hf_hub_download
 
-from timevista_hf._download import check_hash, download
+from timevista_hf.loading.download import check_hash, download
 from timevista_hf.sources._source import Hub, Source, Web
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from timevista_hf._known import check_known
+from timevista_hf.loading.known import check_known
 
 ARCHIVE_URL = "https://timeseriesclassification.com/aeon-toolkit"
 DATA_DIR_VARIABLE = "TIMEVISTA_DATA_DIR"
@@ -90,7 +90,7 @@ def _cached_file(base: RealBase) -> Path:
     # Both take a while to import, which those who have the files are spared.
     from huggingface_hub import cached_assets_path
 
-    from timevista_hf._download import download
+    from timevista_hf.loading.download import download
 
     folder = cached_assets_path("timevista_hf", "archives", base.title)
     path, packed = folder / base.files[0], folder / f"{base.title}.zip"

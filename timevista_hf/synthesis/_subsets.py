@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from numbers import Integral
 
-from timevista_hf._known import check_known, unknown
 from timevista_hf.cases import Granularity
+from timevista_hf.loading.known import check_known, unknown
 
 MAX_IRREGULARITY = 50
 

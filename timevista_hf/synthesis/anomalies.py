@@ -55,8 +55,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from timevista_hf._known import check_known
 from timevista_hf.cases import AnomalyCase
+from timevista_hf.loading.known import check_known
 from timevista_hf.synthesis import _anomaly_corrected as corrected
 from timevista_hf.synthesis import _anomaly_paper as paper
 from timevista_hf.synthesis._bases import is_first_case, load_cases

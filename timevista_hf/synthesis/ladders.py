@@ -27,8 +27,8 @@ from typing import Literal, get_args
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
-from timevista_hf._known import check_known
 from timevista_hf.cases import ForecastCase
+from timevista_hf.loading.known import check_known
 from timevista_hf.rubrics import HIGHEST, LOWEST, load_rubric
 from timevista_hf.synthesis._motifs import MOTIFS, Motif
 from timevista_hf.synthesis._parts import Parts, filled, parts_of

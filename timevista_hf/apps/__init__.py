@@ -1,0 +1,1 @@
+"""Apps: pages for the browser; the only room that imports Gradio."""

@@ -1,0 +1,1 @@
+"""Loading: bare names, downloads, and what evaluate modules share."""

@@ -1,0 +1,1 @@
+"""Reports: tables and cases to pages, texts and figures."""

@@ -1,0 +1,1 @@
+"""Results: rows of judgments and detections to tables."""

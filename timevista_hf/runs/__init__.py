@@ -1,0 +1,1 @@
+"""Runs: whole jobs that fill a folder."""

@@ -1,0 +1,1 @@
+"""Scale: the pipeline beyond one process."""
