@@ -225,7 +225,7 @@ def connect(monkeypatch, server, family="openai", key="sk-test-key", model="fake
     for variable, value in zip(variables[family], (key, server.url + path), strict=True):
         monkeypatch.setenv(variable, value)
     judge = load_judge(f"{family}:{model}", options=JudgeOptions(**options))
-    judge._backoff = 0.0
+    judge.backoff = 0.0
     return judge
 
 

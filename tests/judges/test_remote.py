@@ -47,7 +47,7 @@ def waits_at(monkeypatch, script, **options):
 
     with FakeServer(script) as server:
         judge = connect(monkeypatch, server, **options)
-        judge._sleep = sleep
+        judge.sleep = sleep
         assert ask(judge).status == "ok"
     return waits
 
@@ -132,12 +132,12 @@ def test_without_retry_after_the_wait_is_random_below_a_bound_that_doubles(monke
     monkeypatch.setattr("random.uniform", lambda low, high: bounds.append((low, high)) or high)
     with FakeServer(in_turn(*[BUSY] * 8, GOOD)) as server:
         judge = connect(monkeypatch, server, attempts=9)
-        judge._backoff, waits = 1.0, []
+        judge.backoff, waits = 1.0, []
 
         async def sleep(seconds):
             waits.append(seconds)
 
-        judge._sleep = sleep
+        judge.sleep = sleep
         ask(judge)
     assert bounds == [(0, high) for high in (1, 2, 4, 8, 16, 32, 60, 60)]
     assert waits == [high for _, high in bounds]

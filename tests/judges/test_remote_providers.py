@@ -123,7 +123,7 @@ def test_retry_after_is_waited_for(monkeypatch, family):
     busy = error(family, "busy", 429, **{"retry-after": "9"})
     with FakeServer(in_turn(busy, good(family))) as server:
         judge = connect(monkeypatch, server, family)
-        judge._sleep = sleep
+        judge.sleep = sleep
         list(judge.ask([Request(CASE, TREND, "q", b"PNG")]))
     assert waits == [9.0]
 
@@ -138,7 +138,7 @@ def test_the_delay_in_the_body_of_gemini_s_error_is_waited_for(monkeypatch):
     busy = Answer(gemini_error("quota", 429, "RESOURCE_EXHAUSTED", [{}, info]), 429)
     with FakeServer(in_turn(busy, good("gemini"))) as server:
         judge = connect(monkeypatch, server, "gemini")
-        judge._sleep = sleep
+        judge.sleep = sleep
         list(judge.ask([Request(CASE, TREND, "q", b"PNG")]))
     assert waits == [7.5]
 

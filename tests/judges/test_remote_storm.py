@@ -30,7 +30,7 @@ cases = [
 ]
 options = JudgeOptions(modality="text", attempts=20, concurrency=8)
 judge = load_judge("openai:fake", options=options)
-judge._backoff = 0.002
+judge.backoff = 0.002
 with Store(sys.argv[1]) as store:
     for entry in judge_cases(cases, select_rubrics("micro"), judge, store=store):
         for judgment in entry.judgments:

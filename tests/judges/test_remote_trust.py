@@ -145,7 +145,7 @@ def test_a_client_that_cannot_be_made_shows_no_key(monkeypatch, family):
     def fail(key):
         raise RuntimeError("no client")
 
-    judge._connect = fail
+    judge.connect = fail
     with pytest.raises(RuntimeError, match="no client") as caught:
         list(judge.ask([Request(make_case(), TREND, "q", b"PNG")]))
     shown = traceback.TracebackException.from_exception(caught.value, capture_locals=True)

@@ -7,18 +7,29 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
+from timevista_hf.cases import Granularity
 from timevista_hf.detection._loose import Found, find_values
 from timevista_hf.metrics.anomaly import events_from_mask, events_from_points
 from timevista_hf.rubrics import UnparsableReplyError
 
-if TYPE_CHECKING:
-    from timevista_hf.detection._question import DetectionQuestion
-
 SHORTEST_RUN = 10  # entries
+
+
+class Asked(Protocol):
+    """What was asked for, as far as a reader of the reply needs to know."""
+
+    @property
+    def granularity(self) -> Granularity: ...
+
+    @property
+    def steps(self) -> int: ...
+
+    @property
+    def num_variates(self) -> int: ...
 
 
 def no_events() -> np.ndarray:
@@ -61,7 +72,7 @@ class Answer:
         return not (self.events.size or self.variates or self.rejected)
 
 
-def parse_answer(reply: str, question: DetectionQuestion) -> Answer:
+def parse_answer(reply: str, question: Asked) -> Answer:
     """Read the last list of anomalies of a reply; see `DetectionQuestion.parse`."""
     entries, rationale, repairs = _entries(reply, ranges=question.granularity == "range")
     if question.granularity == "range":
@@ -85,7 +96,7 @@ def parse_answer(reply: str, question: DetectionQuestion) -> Answer:
     )
 
 
-def parse_paper(reply: str, question: DetectionQuestion) -> Answer:
+def parse_paper(reply: str, question: Asked) -> Answer:
     """Read a reply as the paper's own evaluation does, to compare scores with its tables.
 
     The text from the first bracket to the last must be JSON; one missing bracket is added, and

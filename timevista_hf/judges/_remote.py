@@ -66,9 +66,9 @@ class RemoteJudge(ABC):
         self.decoding = decoding
         self._most = decoding.max_tokens
         self._key = key
-        self._limiter = Limiter(options.concurrency)
-        self._backoff = 1.0  # seconds, doubled with every attempt
-        self._sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+        self.limiter = Limiter(options.concurrency)
+        self.backoff = 1.0  # seconds, doubled with every attempt
+        self.sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
     @property
     def model(self) -> str:
@@ -114,7 +114,7 @@ class RemoteJudge(ABC):
     def _read(self, response: Mapping[str, Any], decoding: Decoding) -> Reply: ...
 
     @abstractmethod
-    def _connect(self, key: Secret) -> AbstractAsyncContextManager[Send]:
+    def connect(self, key: Secret) -> AbstractAsyncContextManager[Send]:
         """Open a client; what it gives sends a payload, or raises `AttemptError`."""
 
     def ask(self, requests: Iterable[Request]) -> Iterator[tuple[Request, Reply]]:
@@ -130,7 +130,7 @@ class RemoteJudge(ABC):
             session.submit(first)
             waiting = 1
             while True:
-                for request in islice(stream, max(0, self._limiter.limit - waiting)):
+                for request in islice(stream, max(0, self.limiter.limit - waiting)):
                     session.submit(request)
                     waiting += 1
                 if not waiting:

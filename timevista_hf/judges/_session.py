@@ -8,22 +8,19 @@ import math
 import queue
 import random
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import replace
 from email.utils import parsedate_to_datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from timevista_hf.judges._access import Secret
 from timevista_hf.judges._base import Reply, Request
 from timevista_hf.judges._ladder import AttemptError, lower
-from timevista_hf.judges._limiter import Gate
-from timevista_hf.judges._options import Decoding
-
-if TYPE_CHECKING:
-    from timevista_hf.judges._remote import RemoteJudge
+from timevista_hf.judges._limiter import Gate, Limiter
+from timevista_hf.judges._options import Decoding, JudgeOptions, SchemaMode
 
 Send = Callable[[dict[str, Any]], Awaitable[Mapping[str, Any]]]
 
@@ -33,10 +30,42 @@ _STRIKES = 3  # hopeless failures in a row, after which the rest of a session is
 _LONGEST_REASON = 300  # characters
 
 
+class Asked(Protocol):
+    """Who is asked: what is sent there, how the response is read, and what has been learned.
+
+    Attributes
+    ----------
+    options : JudgeOptions
+    schemas : sequence of str
+        Ways to ask for JSON, the strictest first.
+    decoding : Decoding
+        What is sent; lowered where the server refuses some of it.
+    limiter : Limiter
+    backoff : float
+        Seconds, doubled with every attempt.
+    sleep : callable
+    """
+
+    options: JudgeOptions
+    decoding: Decoding
+    limiter: Limiter
+    backoff: float
+    sleep: Callable[[float], Awaitable[None]]
+
+    @property
+    def schemas(self) -> Sequence[SchemaMode]: ...
+
+    def payload(self, request: Request, decoding: Decoding) -> dict[str, Any]: ...
+
+    def reply_of(self, response: Mapping[str, Any], decoding: Decoding) -> Reply: ...
+
+    def connect(self, key: Secret) -> AbstractAsyncContextManager[Send]: ...
+
+
 class Session:
     """An event loop in a thread of its own, with one client, for one call of `ask`."""
 
-    def __init__(self, judge: RemoteJudge, key: Secret) -> None:
+    def __init__(self, judge: Asked, key: Secret) -> None:
         self._judge, self._key = judge, key
         self._done: queue.SimpleQueue[tuple[Request, asyncio.Task[Reply]] | None] = (
             queue.SimpleQueue()
@@ -91,8 +120,8 @@ class Session:
             self._loop.close()
 
     async def _serve(self) -> None:
-        async with self._judge._connect(self._key) as send:
-            self._line = Line(self._judge, self._key, send, Gate(self._judge._limiter))
+        async with self._judge.connect(self._key) as send:
+            self._line = Line(self._judge, self._key, send, Gate(self._judge.limiter))
             self._done.put(None)
             await self._stop.wait()
             # Up to Python 3.11 `wait_for` swallows a cancellation that comes with its result.
@@ -116,7 +145,7 @@ class Session:
 class Line:
     """The way to the server that the requests of one session share."""
 
-    def __init__(self, judge: RemoteJudge, key: Secret, send: Send, gate: Gate) -> None:
+    def __init__(self, judge: Asked, key: Secret, send: Send, gate: Gate) -> None:
         self._judge, self._key, self._send, self._gate = judge, key, send, gate
         self._strikes = 0  # hopeless failures since the last answer
         self._given_up = ""
@@ -126,7 +155,7 @@ class Line:
         judge, wasted, attempt = self._judge, (0, 0), 0
         while not self._given_up:
             async with self._gate:
-                decoding, epoch = judge.decoding, judge._limiter.epoch
+                decoding, epoch = judge.decoding, judge.limiter.epoch
                 outcome = await self._attempt(judge.payload(request, decoding))
             if not isinstance(outcome, AttemptError):
                 reply = self._read(outcome, decoding.fitted(scored=request.scored))
@@ -136,10 +165,10 @@ class Line:
                 continue
             attempt += 1
             if outcome.crowded:
-                judge._limiter.throttle(epoch)
+                judge.limiter.throttle(epoch)
             if not outcome.passes or attempt >= judge.options.attempts:
                 return self._failed(outcome, wasted, attempt)
-            await judge._sleep(self._pause(outcome, attempt))
+            await judge.sleep(self._pause(outcome, attempt))
         return Reply("", "error", reason=self._given_up)
 
     async def _attempt(self, payload: dict[str, Any]) -> Mapping[str, Any] | AttemptError:
@@ -168,13 +197,13 @@ class Line:
 
     def _pause(self, failure: AttemptError, attempt: int) -> float:
         """Give the seconds to wait: as the server says, or at random, so that crowds disperse."""
-        base = self._judge._backoff
+        base = self._judge.backoff
         if failure.retry_after is not None:
             return min(failure.retry_after, LONGEST_WAIT) + random.uniform(0, base)
         return random.uniform(0, min(_LONGEST_BACKOFF, base * 2 ** (attempt - 1)))
 
     def _settled(self, reply: Reply, wasted: tuple[int, int], attempt: int) -> Reply:
-        self._judge._limiter.succeed()
+        self._judge.limiter.succeed()
         self._strikes = 0
         options = {**reply.options, "attempts": attempt} if attempt > 1 else reply.options
         return self._safe(

@@ -108,7 +108,8 @@ class AnthropicJudge(RemoteJudge):
         return reply_of(response, decoding)
 
     @asynccontextmanager
-    async def _connect(self, key: Secret) -> AsyncIterator[Send]:
+    async def connect(self, key: Secret) -> AsyncIterator[Send]:
+        """Open the provider's client; see `RemoteJudge.connect`."""
         anthropic = _load_client(self.name)
         client = anthropic.AsyncAnthropic(
             api_key=key.reveal(),

@@ -121,7 +121,8 @@ class GeminiJudge(RemoteJudge):
         return reply_of(response, decoding)
 
     @asynccontextmanager
-    async def _connect(self, key: Secret) -> AsyncIterator[Send]:
+    async def connect(self, key: Secret) -> AsyncIterator[Send]:
+        """Open the provider's client; see `RemoteJudge.connect`."""
         import httpx2
 
         # With a client of our own it neither looks for another library nor tries twice unasked.

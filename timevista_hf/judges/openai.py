@@ -140,7 +140,8 @@ class OpenAIJudge(RemoteJudge):
         return reply_of(response, decoding)
 
     @asynccontextmanager
-    async def _connect(self, key: Secret) -> AsyncIterator[Send]:
+    async def connect(self, key: Secret) -> AsyncIterator[Send]:
+        """Open the provider's client; see `RemoteJudge.connect`."""
         import openai
 
         client = openai.AsyncOpenAI(
