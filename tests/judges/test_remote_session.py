@@ -258,8 +258,8 @@ def test_a_limit_that_the_server_made_fall_holds_for_the_next_asking(monkeypatch
     with FakeServer(script) as server:
         judge = connect(monkeypatch, server, concurrency=8)
         list(judge.ask(make_requests(8)))
-        assert judge._limiter.epoch >= 1
-        limit = judge._limiter.limit
+        assert judge.limiter.epoch >= 1
+        limit = judge.limiter.limit
         server.most_inside = 0
         list(judge.ask(make_requests(3)))
     assert server.most_inside <= limit < 8
@@ -269,7 +269,7 @@ def test_a_server_error_that_is_no_overload_does_not_lower_the_limit(monkeypatch
     with FakeServer(in_turn(Answer(openai_error("oh"), 500), GOOD)) as server:
         judge = connect(monkeypatch, server)
         list(judge.ask(make_requests(1)))
-    assert judge._limiter.epoch == 0
+    assert judge.limiter.epoch == 0
 
 
 def test_the_gate_lets_in_as_many_as_the_limit_and_then_the_others_in_turn():
