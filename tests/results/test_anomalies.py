@@ -303,7 +303,7 @@ def test_the_same_seed_gives_the_same_scores():
     first, again, other = (
         scores(cases, lambda case: named([100, 200]), seed=seed) for seed in (1, 1, 2)
     )
-    assert first == again
+    assert repr(first) == repr(again)  # nan is nan
     assert first.judge.f1.low != other.judge.f1.low
 
 

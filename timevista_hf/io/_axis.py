@@ -108,7 +108,7 @@ def _ticks(times: np.ndarray, starts: np.ndarray, kind: Kind) -> tuple[np.ndarra
         return times, np.zeros(starts.size, dtype=bool)
     month = times.astype("datetime64[us]").astype("datetime64[M]")
     since = times - month.astype("datetime64[us]").astype(np.int64)
-    until = (month + 1).astype("datetime64[us]").astype(np.int64) - times
+    until = (month + np.timedelta64(1, "M")).astype("datetime64[us]").astype(np.int64) - times
     same = _all_same(since, starts) | _all_same(until, starts)
     months = same & (_steps(times, starts).step >= 28 * DAY) & (_sizes(starts, times.size) > 1)
     counted = np.repeat(months, _sizes(starts, times.size))
