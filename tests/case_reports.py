@@ -5,7 +5,8 @@ import io
 from PIL import Image
 
 from timevista_hf.cases import ForecastCase
-from timevista_hf.reports.forecasts import CaseReport, write_report
+from timevista_hf.reports.cases import CaseReport
+from timevista_hf.reports.forecasts import write_report
 from timevista_hf.results.forecasts import Scoreboard
 from timevista_hf.rubrics import Judgment
 

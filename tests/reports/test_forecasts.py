@@ -2,6 +2,7 @@
 
 import gc
 import math
+import random
 import re
 import tracemalloc
 import weakref
@@ -10,7 +11,9 @@ from html.parser import HTMLParser
 import pytest
 from case_reports import RUN, judgment, report, write
 
-from timevista_hf.reports.forecasts import CaseReport, _number, write_report
+from timevista_hf.reports import numbers
+from timevista_hf.reports.cases import CaseReport
+from timevista_hf.reports.forecasts import write_report
 
 HOSTILE = "<script>alert('\"&')</script>\u202e\u05d0</article>"
 
@@ -44,7 +47,7 @@ class Page(HTMLParser):
 
 
 def series_in_order(html):
-    return [attributes["data-series"] for attributes in Page(html).all("article")]
+    return re.findall(r"<h3><bdi>(.*?)</bdi>", html)
 
 
 def hostile_page(folder):
@@ -59,8 +62,8 @@ def hostile_page(folder):
 
 def test_foreign_text_adds_no_element_to_the_page(tmp_path):
     page = hostile_page(tmp_path)
-    assert len(page.all("script")) == 1
-    assert len(page.all("article")) == 1
+    assert len(page.all("script")) - len(page.all("script", type="text/plain")) == 1
+    assert len(page.all("details")) == 1
 
 
 def test_foreign_text_is_shown_as_it_is(tmp_path):
@@ -71,8 +74,9 @@ def test_foreign_text_is_shown_as_it_is(tmp_path):
 
 
 def test_foreign_text_stays_inside_its_attribute(tmp_path):
-    (case,) = hostile_page(tmp_path).all("article")
-    assert (case["data-model"], case["data-series"]) == (HOSTILE, HOSTILE)
+    page = hostile_page(tmp_path)
+    assert len(page.all("option", value=HOSTILE)) == 2  # the model and the dimension
+    assert HOSTILE in page.all("img")[0]["alt"]
 
 
 def test_foreign_text_keeps_to_its_own_direction(tmp_path):
@@ -105,14 +109,16 @@ def test_links_stay_inside_the_page(tmp_path):
 
 def test_style_and_script_name_no_address(tmp_path):
     html = write(tmp_path, [report()])
-    assert not re.search(r"https?:|url\(|@import|//[a-z]", html)
+    parts = re.findall(r"<(style|script)>(.*?)</\1>", html, re.DOTALL)
+    assert [kind for kind, _ in parts] == ["style", "script"]
+    assert not [text for _, text in parts if re.search(r"https?:|url\(|@import|//[a-z]", text)]
 
 
 def test_the_page_forbids_the_network_to_itself(tmp_path):
     page = Page(write(tmp_path, [report()]))
     policy = page.all("meta", **{"http-equiv": "Content-Security-Policy"})[0]["content"]
-    assert policy.startswith("default-src 'none'; img-src data:;")
-    assert "unsafe" not in policy
+    assert policy.startswith("default-src 'none'; img-src data: file: 'self';")
+    assert "unsafe" not in policy and "http" not in policy
 
 
 def test_the_image_is_embedded_with_its_size_and_a_text(tmp_path):
@@ -162,7 +168,7 @@ def test_a_failed_judgment_shows_its_status_and_reason_and_no_score(tmp_path):
 
 def test_a_score_comes_with_its_reason(tmp_path):
     html = write(tmp_path, [report(score=2, rationale="Too flat.")])
-    (row,) = re.findall(r'<tr data-dimension="trend".*?</tr>', html, re.DOTALL)
+    (row,) = re.findall(r"<tbody>\s*(<tr><th scope.*?</tr>)", html, re.DOTALL)
     assert '<span class="chip s2">2</span>' in row
     assert Page(row).text == "trend 2 Too flat."
 
@@ -224,33 +230,153 @@ def test_equal_scores_are_ordered_by_breaches_then_by_mase(tmp_path):
     assert series_in_order(write(tmp_path, cases)) == ["breach", "high error", "low error"]
 
 
-def test_all_cases_are_shown_up_to_the_limit(tmp_path):
-    html = write(tmp_path, [report(name) for name in "abc"], most=3)
-    assert series_in_order(html) == ["a", "b", "c"]
-    assert 'class="limit"' not in html
+def scored_cases(scores):
+    """Cases in several models, each named by its place and its score."""
+    return [
+        report(f"{place}: {score}", f"model {place % 3}", score=score)
+        for place, score in enumerate(scores)
+    ]
 
 
-def test_beyond_the_limit_the_worst_are_shown_and_the_page_says_so(tmp_path):
-    scores = [3, 5, 1, 4, 2, 5]
-    html = write(tmp_path, [report(str(score), score=score) for score in scores], most=2)
-    assert series_in_order(html) == ["1", "2"]
-    assert "This page shows the 2 worst of 6 cases." in Page(html).text
+def test_a_page_opens_with_all_cases_where_they_are_few(tmp_path):
+    html = write(tmp_path, scored_cases([3, 1, 2, 5, 4]), worst=2, sample=3)
+    assert len(series_in_order(html)) == 5
+    assert "are listed" not in Page(html).text
 
 
-def test_a_limit_below_one_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="`most` must be at least 1, got 0"):
-        write(tmp_path, [report()], most=0)
+def test_a_page_opens_with_the_worst_and_a_sample_and_says_so(tmp_path):
+    html = write(tmp_path, scored_cases([3, 5, 1, 4, 2, 5, 5, 5, 5]), worst=2, sample=3)
+    shown = series_in_order(html)
+    assert shown[:2] == ["2: 1", "4: 2"]
+    both = 5 - len(shown)
+    assert (
+        f"All 9 cases are listed; {len(shown)} are open with their plots: the 2 worst, and a fair "
+        "sample of 3, drawn by lot with as many of each model as can be"
+        + (f" ({both} {'is' if both == 1 else 'are'} in both)" if both else "")
+    ) in Page(html).text
+
+
+def test_a_case_that_is_both_bad_and_in_the_sample_comes_once(tmp_path):
+    cases = scored_cases([1, 2, 3, 4, 5, 5])
+    pages = [series_in_order(write(tmp_path, cases, worst=2, sample=3, seed=n)) for n in range(4)]
+    assert all(len(shown) == len(set(shown)) for shown in pages)
+    assert min(map(len, pages)) < 5  # some case was both
+
+
+def test_another_seed_gives_another_sample(tmp_path):
+    cases = scored_cases([5] * 30)
+    samples = {
+        tuple(series_in_order(write(tmp_path, cases, worst=0, sample=4, seed=seed)))
+        for seed in range(4)
+    }
+    assert len(samples) == 4
+
+
+def test_a_page_without_picks_still_lists_the_cases(tmp_path):
+    html = write(tmp_path, scored_cases([1, 2]), worst=0, sample=0)
+    assert series_in_order(html) == []
+    assert "All 2 cases are listed; 0 are open" in Page(html).text
+
+
+@pytest.mark.parametrize("picks", [{"worst": -1}, {"sample": -1}])
+def test_a_negative_number_of_picks_is_refused(tmp_path, picks):
+    with pytest.raises(ValueError, match="`worst` and `sample` must be at least 0"):
+        write(tmp_path, [report()], **picks)
+
+
+def test_a_picture_is_asked_for_only_where_the_page_opens_with_it(tmp_path):
+    asked = []
+
+    def case(place, score):
+        entry = report(str(place), score=score)
+
+        def image():
+            asked.append(place)
+            return entry.image
+
+        return CaseReport(entry.case, image, entry.judgments, entry.errors)
+
+    cases = [case(place, score) for place, score in enumerate([5, 1, 4, 2])]
+    html = write(tmp_path, cases, worst=2, sample=0)
+    assert (asked, series_in_order(html)) == ([1, 3], ["1", "3"])
+
+
+def test_a_case_without_a_picture_has_its_scores_and_reasons(tmp_path):
+    entry = report(score=2, rationale="Too flat.")
+    html = write(tmp_path, [CaseReport(entry.case, None, entry.judgments, entry.errors)])
+    assert Page(html).all("img") == []
+    assert "trend 2 Too flat." in Page(html).text
+    assert "No plot was drawn." in Page(html).text
+
+
+@pytest.fixture
+def long_cases(monkeypatch):
+    """400 cases with reasons that no packing makes small: 400 kB of them."""
+    monkeypatch.setattr("timevista_hf.reports.rows.PART", 20)
+    generator = random.Random(0)
+    return [
+        report(f"s{place}", rationale=generator.randbytes(500).hex(), score=1 + place % 5)
+        for place in range(400)
+    ]
+
+
+@pytest.mark.parametrize("limit", [50_000, 60_000, 100_000, 200_000, 300_000])
+def test_a_page_never_has_more_bytes_than_it_may(long_cases, tmp_path, limit):
+    write(tmp_path, long_cases, max_bytes=limit, worst=5, sample=5)
+    size = (tmp_path / "report.html").stat().st_size
+    assert 0.8 * limit < size <= limit
+
+
+@pytest.mark.parametrize(
+    ("limit", "said"),
+    [
+        (
+            50_000,
+            r"Only the \d+ worst of 400 cases are listed, and the fair sample. Reasons are shown",
+        ),
+        (200_000, r"Reasons are shown and searched for the \d+ worst cases. All of them are in"),
+    ],
+)
+def test_what_does_not_fit_is_said_on_the_page(long_cases, tmp_path, limit, said):
+    text = Page(write(tmp_path, long_cases, max_bytes=limit, worst=5, sample=5)).text
+    assert "This page would be larger than" in text
+    assert re.search(said, text)
+
+
+def test_what_fits_is_not_spoken_of(long_cases, tmp_path):
+    assert "would be larger" not in Page(write(tmp_path, long_cases)).text
+
+
+def test_of_very_many_models_the_best_are_shown_and_the_page_says_so(tmp_path, monkeypatch):
+    monkeypatch.setattr("timevista_hf.reports.forecasts.MOST_MODELS", 2)
+    html = write(tmp_path, [report(model=f"m{score}", score=score) for score in (1, 3, 5)])
+    assert re.findall(r'<th scope="row" class="name" data-value="(.*?)"', html) == ["m5", "m3"]
+    assert "These are the 2 best of 3 models. All are in scores.json ." in Page(html).text
+
+
+def test_the_same_cases_give_the_same_bytes(long_cases, tmp_path):
+    pages = [write(tmp_path, long_cases, worst=5, sample=5) for _ in range(2)]
+    assert pages[0] == pages[1]
+
+
+def addresses(folder, cases):
+    return [case["id"] for case in Page(write(folder, cases)).all("details")]
 
 
 def test_a_case_has_the_same_address_in_every_run(tmp_path):
-    first = Page(write(tmp_path, [report("a"), report("b")])).all("article")
-    alone = Page(write(tmp_path, [report("b")])).all("article")
-    assert alone[0]["id"] == first[1]["id"] != first[0]["id"]
+    first = addresses(tmp_path, [report("a"), report("b")])
+    alone = addresses(tmp_path, [report("b")])
+    assert alone[0] == first[1] != first[0]
 
 
 def test_addresses_tell_windows_and_models_apart(tmp_path):
     cases = [report(cutoff=None), report(cutoff="1"), report(cutoff="2"), report(model="ets")]
-    assert len({case["id"] for case in Page(write(tmp_path, cases)).all("article")}) == 4
+    assert len(set(addresses(tmp_path, cases))) == 4
+
+
+def test_an_address_is_readable_and_plain(tmp_path):
+    entry = report("Süd / 3", "x\udc80", cutoff="2024-01")
+    assert addresses(tmp_path, [entry]) == ["case/S%C3%BCd%20%2F%203/2024-01/x%5Cudc80"]
 
 
 def test_the_run_is_shown_with_its_nested_values(tmp_path):
@@ -308,36 +434,39 @@ def test_a_missing_folder_is_named(tmp_path):
         write_report(tmp_path / "nowhere" / "report.html", run=RUN, models=[], cases=[])
 
 
-def test_a_case_is_let_go_before_the_next_but_one_is_taken(tmp_path):
-    earlier = []
+def test_a_case_that_is_not_picked_is_let_go(tmp_path):
+    seen = []
 
     def cases():
-        for number in range(5):
+        for number in range(9):
             gc.collect()
-            assert all(reference() is None for reference in earlier[:-1])
+            alive = [reference for reference in seen if reference() is not None]
+            assert len(alive) <= 2 + 2 + 1 + 1  # picks of both kinds, and the last, twice taken
             entry = report(str(number))
-            earlier.append(weakref.ref(entry))
+            seen.append(weakref.ref(entry))
             yield entry
 
-    write_report(tmp_path / "report.html", run=RUN, models=[], cases=cases())
-    assert len(earlier) == 5
+    path = tmp_path / "report.html"
+    write_report(path, run=RUN, models=[], cases=cases(), worst=1, sample=1)
+    assert len(seen) == 9
 
 
 def test_memory_does_not_grow_with_the_images(tmp_path):
     padding = b"\0" * 300_000  # after the image's end, as PNG allows
 
     def cases():
-        for number in range(40):
+        for number in range(100):
             entry = report(str(number))
             yield CaseReport(entry.case, entry.image + padding, entry.judgments, entry.errors)
 
-    write_report(tmp_path / "report.html", run=RUN, models=[], cases=[])
+    path = tmp_path / "report.html"
+    write_report(path, run=RUN, models=[], cases=[])
     tracemalloc.start()
-    write_report(tmp_path / "report.html", run=RUN, models=[], cases=cases())
+    write_report(path, run=RUN, models=[], cases=cases(), worst=2, sample=2)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    # 40 images take 16 MB as text; one at a time needs a few copies of 0.4 MB.
-    assert peak < 5_000_000 < 16_000_000 < (tmp_path / "report.html").stat().st_size
+    # 100 images take 30 MB; the picks are at most 6 of them, and 4 of these are written as text.
+    assert peak < 10_000_000
 
 
 @pytest.mark.parametrize(
@@ -354,7 +483,7 @@ def test_memory_does_not_grow_with_the_images(tmp_path):
     ],
 )
 def test_a_number_has_four_significant_digits(value, text):
-    assert _number(value) == text
+    assert numbers.number(value) == text
 
 
 def test_a_column_of_errors_shares_its_decimals(tmp_path):

@@ -1,12 +1,13 @@
 """The page in a real browser: it sorts, filters, decodes its images and asks nobody."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from browsing import ARGUMENTS, CANDIDATES, find_chromium
-from case_reports import RUN, judgment, report, write
+from case_reports import RUN, judgment, png, report, write
 
-from timevista_hf.reports.forecasts import CaseReport
+from timevista_hf.reports.cases import CaseReport
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
@@ -40,8 +41,13 @@ def address(tmp_path_factory) -> str:
 
 @pytest.fixture
 def page(browser, address):
+    yield from opened(browser, address)
+
+
+def opened(browser, address):
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.goto(address)
+    page.locator("form.filters").wait_for()
     yield page
     page.close()
 
@@ -51,8 +57,10 @@ def models(page):
 
 
 def cases(page):
-    shown = page.locator("article.case:not([hidden])")
-    return shown.evaluate_all("all => all.map(e => `${e.dataset.series} ${e.dataset.model}`)")
+    name = (
+        "e => e.querySelector('h3 bdi').textContent + ' ' + e.querySelector('.model').textContent"
+    )
+    return page.locator("details.case").evaluate_all(f"all => all.map({name})")
 
 
 def settle(page):
@@ -63,6 +71,16 @@ def settle(page):
 def choose(page, **choices):
     for name, value in choices.items():
         page.locator(f".filters select[name={name}]").select_option(value)
+    settle(page)
+
+
+def follow(page, name):
+    page.evaluate(f"location.hash = '{name}'")
+    settle(page)
+
+
+def search(page, words):
+    page.locator("input[type=search]").fill(words)
     settle(page)
 
 
@@ -90,7 +108,7 @@ def test_a_smuggled_script_would_not_run(page):
 
 
 def test_every_image_decodes_to_its_size(page):
-    sizes = page.locator("article img").evaluate_all(
+    sizes = page.locator("details img").evaluate_all(
         "all => Promise.all(all.map(async image => { image.loading = 'eager';"
         " await image.decode(); return [image.naturalWidth, image.naturalHeight]; }))"
     )
@@ -155,8 +173,7 @@ def test_the_status_filter_finds_cases_judged_in_full(page):
 
 
 def test_the_search_wants_every_word_and_reads_the_reasons(page):
-    page.locator("input[type=search]").fill("CLIMBS 2024-03")
-    settle(page)
+    search(page, "CLIMBS 2024-03")
     assert cases(page) == ["wind ets"]
 
 
@@ -197,13 +214,11 @@ def test_reset_shows_all_cases_worst_first(page):
 
 
 def test_a_link_to_a_hidden_case_leads_there(page):
-    last = page.locator("article").last
-    name = last.get_attribute("id")
+    name = page.locator("details.case").last.get_attribute("id")
     choose(page, model="ets")
-    assert last.is_hidden()
-    page.evaluate(f"location.hash = '{name}'")
-    settle(page)
-    assert 0 <= last.bounding_box()["y"] < 900
+    assert page.locator(f"details[id='{name}']").count() == 0
+    follow(page, name)
+    assert 0 <= page.locator(f"details[id='{name}']").bounding_box()["y"] < 900
 
 
 def test_the_page_is_no_wider_than_a_phone(browser, address):
@@ -217,9 +232,175 @@ def test_without_scripts_every_case_is_there_and_no_dead_control(browser, addres
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(address)
-    assert page.locator("article.case:visible").count() == 5
+    assert page.locator("details.case:visible").count() == 5
     assert page.locator("form:visible, table.models button").count() == 0
     context.close()
+
+
+NAMES = [f"s{place:03}" for place in range(120)]
+HOSTILE = "<img src=x onerror=window.ran=1>\u202e</script>"
+
+
+def many_cases():
+    """Sixty good ones without a plot, and sixty with a file; s000 to s004 are bad."""
+    for place, name in enumerate(NAMES):
+        entry = report(
+            name, f"m{place % 2}", score=1 if place < 5 else 5, rationale=f"Reason {name}."
+        )
+        files = (
+            {"image": entry.image, "plot": f"plots/{name}.png"} if place % 2 else {"image": None}
+        )
+        yield replace(entry, **files)
+    entry = report(HOSTILE, HOSTILE, score=5, cutoff=HOSTILE, rationale=HOSTILE, dimension=HOSTILE)
+    yield replace(entry, image=None, errors={HOSTILE: 1.0})
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("large")
+    (folder / "plots").mkdir()
+    for name in NAMES[:-1]:
+        (folder / "plots" / f"{name}.png").write_bytes(png(24, 10))
+    write(folder, many_cases(), worst=4, sample=6)
+    return folder / "report.html"
+
+
+@pytest.fixture
+def large_page(browser, large):
+    yield from opened(browser, large.as_uri())
+
+
+def test_all_cases_are_listed_fifty_at_a_time(large_page):
+    more = large_page.locator(".more button")
+    assert (len(cases(large_page)), more.text_content()) == (50, "Show 50 more of 71")
+    more.click()
+    assert (len(cases(large_page)), more.text_content()) == (100, "Show 21 more of 21")
+    more.press("Enter")
+    assert len(set(cases(large_page))) == 121
+    assert more.is_hidden()
+
+
+def test_showing_more_moves_the_focus_to_the_first_of_them(large_page):
+    large_page.locator(".more button").press("Enter")
+    focused = large_page.evaluate("document.activeElement.parentElement.id")
+    assert focused == large_page.locator("details.case").nth(50).get_attribute("id")
+
+
+def test_the_worst_come_first_and_are_open(large_page):
+    states = large_page.locator("details.case").evaluate_all("all => all.map(e => e.open)")
+    assert cases(large_page)[:5] == ["s000 m0", "s001 m1", "s002 m0", "s003 m1", "s004 m0"]
+    assert states[:4] == [True] * 4
+    assert states.count(False) >= 50 - 10
+
+
+def test_the_search_reads_the_reasons_of_cases_that_are_not_open(large_page):
+    search(large_page, "reason s077")
+    assert cases(large_page) == ["s077 m1"]
+    assert large_page.locator(".count").text_content() == "1 of 121 cases"
+
+
+def open_by_key(page, name):
+    search(page, name)
+    page.locator("summary").focus()
+    page.keyboard.press("Enter")
+    return page.locator("details.case")
+
+
+def test_a_case_opens_by_a_key_with_its_plot_from_the_folder(large_page, large):
+    unpicked = unpicked_case(large_page, 1)
+    image = open_by_key(large_page, unpicked).locator("img")
+    image.wait_for()
+    assert image.evaluate("async e => { await e.decode(); return e.naturalWidth; }") == 24
+    assert image.get_attribute("src") == f"plots/{unpicked}.png"
+
+
+def unpicked_case(page, remainder):
+    """Name a case that the page does not open with, with a plot (1) or without one (0)."""
+    closed = page.locator("details.case:not([open]) h3 bdi:first-child").all_text_contents()
+    return next(name for name in closed if int(name[1:]) % 2 == remainder)
+
+
+def test_a_case_without_a_plot_says_so(large_page):
+    case = open_by_key(large_page, unpicked_case(large_page, 0))
+    assert "The plot of this case was not drawn." in case.text_content()
+    assert case.locator(".judgments td").last.is_visible()
+
+
+def test_a_plot_that_is_gone_is_named(large_page, large):
+    name = unpicked_case(large_page, 1)
+    file = large.parent / "plots" / f"{name}.png"
+    content = file.read_bytes()
+    file.unlink()
+    said = open_by_key(large_page, name).locator("p.none")
+    said.wait_for()
+    file.write_bytes(content)
+    assert said.text_content().startswith(f"There is no plots/{name}.png beside this page")
+
+
+def test_the_fair_sample_can_be_chosen_alone(large_page):
+    choose(large_page, kind="sample")
+    models = [name.split()[-1] for name in cases(large_page) if name.startswith("s")]
+    assert len(cases(large_page)) == 6
+    assert {models.count("m0"), models.count("m1")} <= {2, 3}
+
+
+def test_cases_with_a_plot_can_be_chosen_alone(large_page):
+    choose(large_page, kind="plot")
+    assert large_page.locator(".count").text_content() == "60 of 121 cases"
+
+
+def test_a_link_to_a_case_far_down_puts_it_first_and_opens_it(large_page):
+    follow(large_page, "case/s119//m1")
+    case = large_page.locator("details.case").first
+    assert (case.get_attribute("id"), case.get_attribute("open")) == ("case/s119//m1", "")
+    assert 0 <= case.bounding_box()["y"] < 900
+
+
+def test_a_page_opens_at_the_case_of_its_address(browser, large):
+    for page in opened(browser, f"{large.as_uri()}#case/s118//m0"):
+        settle(page)
+        assert 0 <= page.locator("[id='case/s118//m0']").bounding_box()["y"] < 900
+
+
+def test_foreign_text_in_a_row_is_text(large_page):
+    search(large_page, "onerror")
+    case = large_page.locator("details.case")
+    case.locator("summary").press("Enter")
+    assert large_page.evaluate("window.ran") is None
+    assert case.locator("img").count() == 0
+    shown = case.locator("bdi", has_text=HOSTILE)
+    assert shown.count() == 4  # series, cutoff, model and reason
+    follow(large_page, case.get_attribute("id"))
+    assert case.get_attribute("open") is not None
+
+
+def test_a_case_looks_the_same_whether_the_page_opens_with_it_or_not(browser, tmp_path):
+    entry = report("wind", "ets", score=1, cutoff="3", expected_score=1.25, breaches=("Negative.",))
+    more = [
+        judgment(entry.case, "trend", score=2, judge="other", run=1),
+        judgment(entry.case, "phase", status="refused", reason="No."),
+        judgment(entry.case, "motif", status="error"),
+    ]
+    errors = {"mae": 1234.5, "mase": float("nan")}
+    full = CaseReport(entry.case, entry.image, [*entry.judgments, *more], errors, "plots/a.png")
+    bare = CaseReport(entry.case, entry.image, [], {}, "plots/a.png")
+    looks = []
+    for picks in (2, 0):
+        write(tmp_path, [full, bare], worst=picks, sample=0)
+        for page in opened(browser, (tmp_path / "report.html").as_uri()):
+            page.locator("details:not([open]) summary").evaluate_all(
+                "all => all.map(e => e.click())"
+            )
+            page.evaluate("document.querySelectorAll('figure').forEach(e => e.replaceChildren())")
+            settle(page)
+            looks.append(page.locator("details.case").evaluate_all(_LOOK))
+    assert looks[0] == looks[1]
+
+
+_LOOK = """all => all.map(e => [...e.querySelectorAll("*")]
+  .filter(one => !one.closest(".plot, p.none"))
+  .map(one => [one.tagName, one.className, one.title,
+    one.children.length ? "" : one.textContent.trim()].join("|")))"""
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -227,7 +408,7 @@ def test_chips_are_legible_in_both_schemes(browser, tmp_path: Path, scheme):
     write(tmp_path, [report(str(score), score=score) for score in range(1, 6)], run=RUN)
     page = browser.new_page(color_scheme=scheme)
     page.goto((tmp_path / "report.html").as_uri())
-    colours = page.locator("article .judgments .chip").evaluate_all(
+    colours = page.locator("details .judgments .chip").evaluate_all(
         "all => all.map(e => [getComputedStyle(e).color, getComputedStyle(e).backgroundColor])"
     )
     page.close()

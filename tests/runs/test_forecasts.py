@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -17,7 +18,8 @@ from timevista_hf.io import read_forecasts, read_judgments
 from timevista_hf.judges import Reply, Store, load_judge
 from timevista_hf.judges.mock import MockJudge
 from timevista_hf.metrics import dtw, mae, mase
-from timevista_hf.rendering import Style, render_case
+from timevista_hf.rendering import Renderer, Style, render_case
+from timevista_hf.reports.forecasts import ReportSpool
 from timevista_hf.rubrics import load_rubric, select_rubrics
 from timevista_hf.runs import forecasts
 from timevista_hf.runs.forecasts import score_forecasts
@@ -206,6 +208,95 @@ def test_each_case_has_a_plot_where_the_judge_saw_none(make_table, tmp_path):
     score(table, tmp_path / "out", MockJudge(modality="text"))
     files = [tmp_path / "out" / "plots" / name for name in plots(tmp_path / "out")]
     assert [f.read_bytes() for f in files] == [render_case(c, STYLE) for c in table.cases()]
+
+
+@pytest.fixture
+def few_picks(monkeypatch):
+    """Let the page open with the worst case and a sample of one."""
+    monkeypatch.setattr(forecasts, "ReportSpool", partial(ReportSpool, worst=1, sample=1))
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """List the cases that the run draws itself."""
+    labels = []
+
+    class Listing(Renderer):
+        def render(self, case):
+            labels.append(case.label)
+            return super().render(case)
+
+    monkeypatch.setattr(forecasts, "Renderer", Listing)
+    return labels
+
+
+def page(folder):
+    return (folder / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_judge_that_measures_draws_what_the_page_opens_with(
+    make_table, tmp_path, few_picks, drawn
+):
+    score(make_table(), tmp_path / "out", load_judge("builtin"))
+    shown = page(tmp_path / "out").count("data:image/png;base64,")
+    assert len(drawn) == len(plots(tmp_path / "out")) == shown <= 2
+
+
+def test_of_a_judge_that_looks_the_same_plots_are_kept(make_table, tmp_path, few_picks, drawn):
+    table, shown = make_table(), {}
+
+    def answer(request):
+        shown[request.image] = request.case
+        return scored(1 if request.case.id == "b" else 4)
+
+    score(table, tmp_path / "out", Counting(answer))
+    kept = {(tmp_path / "out" / "plots" / name).read_bytes() for name in plots(tmp_path / "out")}
+    assert drawn == []
+    assert "b" in {shown[image].id for image in kept}
+    assert len(kept) <= 2
+
+
+@pytest.mark.parametrize("judge", [Counting(), MockJudge(modality="text")])
+def test_all_plots_are_kept_on_demand_and_the_page_knows_where(
+    make_table, tmp_path, few_picks, judge
+):
+    score(make_table(), tmp_path / "out", judge, plots="all")
+    assert len(plots(tmp_path / "out")) == 6
+    assert "The plots of the others are in <code>plots/</code>" in page(tmp_path / "out")
+
+
+@pytest.mark.parametrize("judge", [Counting(), MockJudge(modality="text")])
+def test_no_plot_is_drawn_or_kept_where_none_is_wanted(make_table, tmp_path, drawn, judge):
+    score(make_table(), tmp_path / "out", judge, plots="none")
+    assert drawn == []
+    assert contents(tmp_path / "out") == [name for name in CONTENTS if name != "plots"]
+    assert "data:image" not in page(tmp_path / "out")
+
+
+def test_plots_of_an_earlier_run_are_gone_where_none_is_wanted(make_table, tmp_path):
+    score(make_table(), tmp_path / "out")
+    score(make_table(), tmp_path / "out", plots="none")
+    assert "plots" not in contents(tmp_path / "out")
+
+
+def test_plots_can_be_had_later_without_asking_again(make_table, tmp_path):
+    score(make_table(), tmp_path / "out", plots="none")
+    judge = Counting()
+    score(make_table(), tmp_path / "out", judge, plots="all")
+    assert (judge.asked, len(plots(tmp_path / "out"))) == (0, 6)
+
+
+@pytest.mark.parametrize("kept", ["worst", "all", "none"])
+def test_which_plots_are_kept_changes_no_score(make_table, tmp_path, kept):
+    score(make_table(), tmp_path / "out", plots=kept)
+    score(make_table(), tmp_path / "plain")
+    assert scores(tmp_path / "out") == scores(tmp_path / "plain")
+
+
+def test_an_unknown_choice_of_plots_is_refused_before_anything_is_done(make_table, tmp_path):
+    with pytest.raises(ValueError, match=r"unknown plots 'some'. Known: worst, all, none"):
+        score(make_table(), tmp_path / "out", plots="some")
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_plot_is_named_by_its_place_its_series_and_its_model(make_table, tmp_path):
@@ -446,10 +537,10 @@ def test_an_exception_leaves_the_earlier_results_whole(make_table, tmp_path):
 
 
 def test_an_exception_while_the_page_is_written_leaves_no_part(make_table, tmp_path, monkeypatch):
-    def fail(path, **_):
+    def fail(spool, path, **_):
         raise OSError("no space left")
 
-    monkeypatch.setattr(forecasts, "write_report", fail)
+    monkeypatch.setattr(ReportSpool, "write", fail)
     with pytest.raises(OSError, match="no space left"):
         score(make_table(), tmp_path / "out")
     assert not [name for name in contents(tmp_path / "out") if name.startswith(".")]
@@ -462,7 +553,8 @@ from timevista_hf import Style, load_judge, read_forecasts, score_forecasts, sel
 
 table = read_forecasts(sys.argv[1])
 style = Style(width=600, height=400)
-score_forecasts(table, select_rubrics("micro"), load_judge("builtin"), sys.argv[2], style=style)
+judge = load_judge("builtin")
+score_forecasts(table, select_rubrics("micro"), judge, sys.argv[2], style=style, plots="all")
 """
 
 
@@ -504,8 +596,8 @@ def test_a_run_that_is_killed_and_run_again_gives_what_an_uninterrupted_one_give
         select_rubrics("micro"),
         load_judge("builtin"),
     )
-    resumed = score(table, folder, judge, rubrics)
-    score(table, tmp_path / "whole", judge, rubrics)
+    resumed = score(table, folder, judge, rubrics, plots="all")
+    score(table, tmp_path / "whole", judge, rubrics, plots="all")
     assert (resumed.reused, resumed.judgments) == (kept, 700)
     assert files(folder) == files(tmp_path / "whole")
     assert contents(folder) == CONTENTS

@@ -52,7 +52,7 @@ class Passage(Protocol):
 def progress_bar(total: int, *, doing: str = "Judging", unit: str = "cases") -> Iterator[Passage]:
     """Give a function that passes entries through and shows how far they are."""
     columns = (
-        TextColumn(doing),
+        TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn(unit),
@@ -66,6 +66,7 @@ def progress_bar(total: int, *, doing: str = "Judging", unit: str = "cases") -> 
             for entry in stream:
                 yield entry
                 bar.advance(task)
+            bar.update(task, description="Writing the results")
 
         yield shown
 

@@ -12,7 +12,7 @@ from timevista_hf.cli._console import out, plain_errors, progress_bar, say, say_
 from timevista_hf.cli._tables import agreement_table, error_table, score_table
 from timevista_hf.io import ForecastTable
 from timevista_hf.judges import Judge
-from timevista_hf.runs.forecasts import ScoreRun, score_forecasts
+from timevista_hf.runs.forecasts import PlotsKept, ScoreRun, score_forecasts
 from timevista_hf.scale.batches import missing_requests
 from timevista_hf.scale.engines import Pool
 from timevista_hf.scale.shards import Shard
@@ -52,7 +52,10 @@ def score(
     gpus: Annotated[
         float, typer.Option(min=0, help="Of each actor, as in 0.5.", rich_help_panel=_SPREAD)
     ] = 0.0,
-    seed: Annotated[int, typer.Option(min=0, help="Of the bootstrap intervals.")] = 0,
+    plots: Annotated[
+        PlotsKept, typer.Option(help="Of the worst cases and a fair sample, of all, or none.")
+    ] = "worst",
+    seed: Annotated[int, typer.Option(min=0, help="Of the intervals and the sample.")] = 0,
     resume: Annotated[
         bool, typer.Option(help="Use the answers of an earlier run in the same folder.")
     ] = True,
@@ -91,6 +94,7 @@ def score(
                 joint=asked.joint,
                 shard=part,
                 pool=pool,
+                plots=plots,
                 seed=seed,
                 resume=resume,
                 progress=progress,

@@ -1,50 +1,42 @@
-"""One self-contained HTML page of a run: the models, every plot and why it got its scores."""
+"""One self-contained HTML page of a run: the models, and every case with why it got its scores."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
-import heapq
 import math
-import os
 import struct
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.resources import files
+from itertools import chain, zip_longest
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from timevista_hf.cases import ForecastCase
 from timevista_hf.io import write_atomically
+from timevista_hf.reports import numbers
+from timevista_hf.reports.cases import (
+    ENCODING,
+    CaseReport,
+    anchor,
+    broken,
+    draw_lot,
+    in_order,
+    order_of,
+    rank,
+)
+from timevista_hf.reports.picks import Picks
+from timevista_hf.reports.rows import PackedRows, RowSpool
 from timevista_hf.results.forecasts import ModelSummary, case_score
-from timevista_hf.rubrics import HIGHEST, LOWEST, MACRO_DIMENSIONS, MICRO_DIMENSIONS, Judgment
 
-MOST_CASES = 2000  # about 150 MB of page; browsers open it within seconds
-
-
-@dataclass(frozen=True, eq=False)
-class CaseReport:
-    """Hold what the page shows of one case.
-
-    Parameters
-    ----------
-    case : ForecastCase
-    image : bytes
-        The plot, as PNG.
-    judgments : sequence of Judgment
-        All judgments of this case and model, failed ones too.
-    errors : mapping of str to float
-        Error metrics by name; nan where one is not defined.
-    """
-
-    case: ForecastCase
-    image: bytes
-    judgments: Sequence[Judgment]
-    errors: Mapping[str, float]
+WORST = 100  # cases that a page opens with
+SAMPLE = 100  # cases of a fair sample, that it opens with too
+MAX_BYTES = 20_000_000
+MOST_MODELS = 1000
 
 
 def write_report(
@@ -53,13 +45,15 @@ def write_report(
     run: Mapping[str, object],
     models: Sequence[ModelSummary],
     cases: Iterable[CaseReport],
-    most: int = MOST_CASES,
+    worst: int = WORST,
+    sample: int = SAMPLE,
+    seed: int = 0,
+    max_bytes: int = MAX_BYTES,
 ) -> None:
     """Write the page of a run, worst cases first, as one file that opens offline.
 
-    Cases are taken one after another, and only their places are kept in memory. They wait in an
-    unnamed file beside `path`, since the worst are known only at the end; the page appears under
-    its name when it is complete, so that a failure leaves nothing behind.
+    The page lists every case and searches all of them. It opens with the plots of the worst, and
+    with those of a fair sample, which has as many of each model as can be.
 
     Parameters
     ----------
@@ -71,15 +65,21 @@ def write_report(
     models : sequence of ModelSummary
         Best first, as `Scoreboard.summarize` returns them; they count every case.
     cases : iterable of CaseReport
-    most : int
-        Of more cases than this only the worst are shown, and the page says so. Cases without any
-        score count as the last.
+        Taken one after another. Only the picked ones and a few numbers of each other are kept in
+        memory; the rest waits in an unnamed file beside `path`.
+    worst, sample : int
+        How many cases the page opens with, of each kind, ≥ 0; if there are no more cases than both
+        together, it opens with all. Cases without any score are not among the worst.
+    seed : int
+        Of the sample.
+    max_bytes : int
+        The page never has more; it says what it leaves out. The models are always on it.
 
     Raises
     ------
     ValueError
-        For a run without a judge, `most` below 1, an image that is no PNG, or a folder that does
-        not exist.
+        For a run without a judge, a negative number of cases, an image that is no PNG, or a folder
+        that does not exist.
 
     Examples
     --------
@@ -90,129 +90,203 @@ def write_report(
     ...     page.read_text(encoding="utf-8")[:15]
     '<!doctype html>'
     """
-    if not run.get("judge"):
-        raise ValueError(f"`run` must name the judge under 'judge', got {run.get('judge')!r}")
-    if most < 1:
-        raise ValueError(f"`most` must be at least 1, got {most!r}")
-    path = Path(path)
-    environment = _environment()
-    with (
-        write_atomically(path) as temporary,
-        tempfile.TemporaryFile(dir=path.parent) as file,
-        temporary.open("w", encoding=_ENCODING[0], errors=_ENCODING[1], newline="\n") as page,
-    ):
-        spool = _Spool(file, environment, most)
+    with ReportSpool(Path(path).parent, worst=worst, sample=sample, seed=seed) as spool:
         for report in cases:
             spool.add(report)
-        parts = environment.get_template("report.html").generate(
-            run=dict(_flatten(run)),
-            judge=str(run["judge"]),
-            input=run.get("input"),
-            models=models,
-            dimensions=_ordered({name for model in models for name in model.dimensions}),
-            decimals=_decimals(models),
-            cases=spool,
-            **_assets(),
-        )
-        page.writelines(parts)
+        spool.write(path, run=run, models=models, max_bytes=max_bytes)
 
 
-class _Spool:
-    """Case blocks on disk, of which the worst `most` are remembered and read back in order."""
+class ReportSpool:
+    """Collect the cases of a page while they stream by, and write it when all are known.
 
-    def __init__(self, file: IO[bytes], environment: Environment, most: int) -> None:
-        self._file = file
-        self._template = environment.get_template("case.html")
-        self._most = most
-        self._places: list[tuple[tuple[float, ...], int, int]] = []  # heap, best case on top
-        self.total = 0
-        self.models: dict[str, None] = {}
-        self.rubrics: dict[str, None] = {}
-        self._statuses: set[str] = set()
-        self._dimensions: set[str] = set()
+    Parameters
+    ----------
+    folder : Path
+        Where the rows wait, in an unnamed file.
+    worst, sample, seed : int
+        As in `write_report`.
+    """
+
+    def __init__(
+        self, folder: Path, *, worst: int = WORST, sample: int = SAMPLE, seed: int = 0
+    ) -> None:
+        if worst < 0 or sample < 0:
+            raise ValueError(f"`worst` and `sample` must be at least 0, got {worst} and {sample}")
+        if not folder.is_dir():
+            raise ValueError(f"{folder}: this folder does not exist; create it first")
+        self._sizes, self._seed = (worst, sample), seed
+        self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
+        self._rows = RowSpool(self._file)
+        # A small run is shown whole.
+        self._picks: Picks[_Entry] = Picks(worst=worst + sample, sample=sample)
+        self._seen = _Seen()
+
+    def __enter__(self) -> ReportSpool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
 
     def add(self, report: CaseReport) -> None:
-        """Write one case's block, unless `most` worse ones are known."""
-        self._note(report)
-        badness = tuple(-part for part in _goodness(report, self.total))
-        self.total += 1
-        full = len(self._places) == self._most
-        if full and badness < self._places[0][0]:
-            return
-        block = self._template.render(_case_view(report, self.total)).encode(*_ENCODING)
-        place = (badness, self._file.seek(0, os.SEEK_END), len(block))
-        self._file.write(block)
-        (heapq.heapreplace if full else heapq.heappush)(self._places, place)
+        """Take the next case."""
+        entry = _Entry(rank(report), len(self._rows), report)
+        lot = draw_lot(report.case, self._seed)
+        self._picks.offer(entry, rank=entry.rank, group=report.case.model, lot=lot)
+        self._rows.add(report)
+        self._seen.note(report)
 
-    def __iter__(self) -> Iterator[Markup]:
-        """Yield the blocks, worst case first."""
-        for _, start, length in sorted(self._places, reverse=True):
-            self._file.seek(start)
-            yield Markup(self._file.read(length).decode(_ENCODING[0]))
+    def write(
+        self,
+        path: str | Path,
+        *,
+        run: Mapping[str, object],
+        models: Sequence[ModelSummary],
+        max_bytes: int = MAX_BYTES,
+    ) -> None:
+        """Write the page of all cases so far; the parameters are those of `write_report`."""
+        if not run.get("judge"):
+            raise ValueError(f"`run` must name the judge under 'judge', got {run.get('judge')!r}")
+        environment = _environment()
+        page = environment.get_template("report.html")
+        facts = {
+            "run": dict(_flatten(run)),
+            "judge": str(run["judge"]),
+            "input": run.get("input"),
+            "models": models,
+            "most_models": MOST_MODELS,
+            "dimensions": _ordered({name for model in models for name in model.dimensions}),
+            "decimals": _decimals(models),
+            "seen": self._seen,
+            "max_bytes": max_bytes,
+            **_assets(),
+        }
+        worst, sample = self._picked()
+        rows, cards = PackedRows(len(self._rows)), _Cards(worst, sample)
+        frame = _size(page.render(facts, rows=rows, cards=cards))
+        room = max(0, max_bytes - frame - _SLACK)
+        rows = self._rows.pack(room, sample=[entry.position for entry in sample])
+        cards.fill(environment.get_template("case.html"), max(room // 2, room - rows.size))
+        rows = rows.cut(room - cards.size)
+        with (
+            write_atomically(path) as temporary,
+            temporary.open("w", encoding=ENCODING[0], errors=ENCODING[1], newline="\n") as file,
+        ):
+            file.writelines(page.generate(facts, rows=rows, cards=cards))
 
-    def __len__(self) -> int:
-        return len(self._places)
+    def _picked(self) -> tuple[list[_Entry], list[_Entry]]:
+        worst, sample = self._picks.worst(), self._picks.sample()
+        if len(self._rows) <= sum(self._sizes):
+            return worst, []
+        return worst[: self._sizes[0]], sample
+
+
+@dataclass(frozen=True, eq=False)
+class _Entry:
+    rank: tuple[float, float, float]
+    position: int
+    report: CaseReport
+
+
+@dataclass
+class _Seen:
+    """What all cases together say: names to choose by, and how many plots there are."""
+
+    models: dict[str, None] = field(default_factory=dict)
+    rubrics: dict[str, None] = field(default_factory=dict)
+    statuses: set[str] = field(default_factory=set)
+    names: set[str] = field(default_factory=set)
+    images: int = 0
+    plots: int = 0
+
+    def note(self, report: CaseReport) -> None:
+        self.models.setdefault(report.case.model)
+        self.images += report.image is not None
+        self.plots += report.plot is not None
+        for judgment in report.judgments:
+            self.rubrics.setdefault(judgment.rubric)
+            self.statuses.add(judgment.status)
+            self.names.add(judgment.dimension)
 
     @property
     def dimensions(self) -> list[str]:
-        return _ordered(self._dimensions)
+        return _ordered(self.names)
 
     @property
     def failures(self) -> list[str]:
-        return sorted(self._statuses - {"ok"})
-
-    def _note(self, report: CaseReport) -> None:
-        self.models.setdefault(report.case.model)
-        for judgment in report.judgments:
-            self.rubrics.setdefault(judgment.rubric)
-            self._statuses.add(judgment.status)
-            self._dimensions.add(judgment.dimension)
+        return sorted(self.statuses - {"ok"})
 
 
-def _goodness(report: CaseReport, position: int) -> tuple[float, ...]:
-    """Key that sorts the worst case first, and those without a score last."""
-    score = case_score(report.judgments)
-    breaches = sum(len(judgment.breaches) for judgment in report.judgments)
-    mase = report.errors.get("mase", math.nan)
-    return (
-        HIGHEST + 1 if math.isnan(score) else score,
-        -breaches,
-        -mase if math.isfinite(mase) else 0.0,
-        position,
-    )
+class _Cards:
+    """The cases that the page opens with, as many as fit."""
+
+    def __init__(self, worst: Sequence[_Entry], sample: Sequence[_Entry]) -> None:
+        self._worst, self._sample = worst, sample
+        self._blocks: dict[_Entry, str] = {}
+        self.sampled = len(sample)
+        self.size = 0
+
+    def fill(self, template: Template, room: int) -> None:
+        """Draw the cases, the worst and the sample by turns."""
+        for entry in chain.from_iterable(zip_longest(self._worst, self._sample)):
+            if entry is None or entry in self._blocks:
+                continue
+            block = template.render(_case_view(entry))
+            if self.size + _size(block) > room:
+                return
+            self._blocks[entry] = block
+            self.size += _size(block)
+
+    def __iter__(self) -> Iterator[Markup]:
+        """Yield the blocks, worst case first."""
+        for entry in sorted(self._blocks, key=lambda entry: (entry.rank, entry.position)):
+            yield Markup(self._blocks[entry])
+
+    def __len__(self) -> int:
+        return len(self._blocks)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many are the worst, how many are of the sample, and how many are both."""
+        worst, sample = ({*self._blocks} & {*kind} for kind in (self._worst, self._sample))
+        return {"worst": len(worst), "sample": len(sample), "both": len(worst & sample)}
 
 
-def _case_view(report: CaseReport, position: int) -> dict[str, Any]:
+def _case_view(entry: _Entry) -> dict[str, Any]:
     """Everything that the template of one case names."""
-    case = report.case
-    width, height = _png_size(report)
+    report = entry.report
+    image = report.image() if callable(report.image) else report.image
     return {
-        "anchor": _anchor(case),
-        "case": case,
-        "position": position,
+        "anchor": anchor(report.case),
+        "case": report.case,
+        "position": entry.position,
         "score": case_score(report.judgments),
-        "judgments": sorted(report.judgments, key=lambda judgment: _rank(judgment.dimension)),
-        "breaches": _unique(breach for j in report.judgments for breach in j.breaches),
+        "aspects": _aspects(report),
+        "judgments": in_order(report.judgments),
+        "breaches": broken(report.judgments),
         "errors": report.errors,
-        "width": width,
-        "height": height,
-        "image": base64.b64encode(report.image).decode("ascii"),
+        "image": None if image is None else base64.b64encode(image).decode("ascii"),
+        "size": None if image is None else _png_size(report, image),
+        "plot": report.plot,
     }
 
 
-def _png_size(report: CaseReport) -> tuple[int, int]:
+def _aspects(report: CaseReport) -> dict[str, float]:
+    """Mean score in each dimension, a whole number as such."""
+    names = _ordered({judgment.dimension for judgment in report.judgments})
+    means = [case_score([j for j in report.judgments if j.dimension == name]) for name in names]
+    return {
+        name: int(mean) if mean.is_integer() else mean
+        for name, mean in zip(names, means, strict=True)
+    }
+
+
+def _png_size(report: CaseReport, image: bytes) -> tuple[int, int]:
     """Width and height from the header, so that the page keeps its layout while images load."""
-    head = report.image[:24]
+    head = image[:24]
     if len(head) < 24 or not head.startswith(b"\x89PNG\r\n\x1a\n"):
         raise ValueError(f"{report.case.label}: `image` must be a PNG, got {head[:8]!r}")
     width, height = struct.unpack(">II", head[16:24])
     return width, height
-
-
-def _anchor(case: ForecastCase) -> str:
-    """Name of the case's place in the page, the same in every run."""
-    key = repr((case.id, case.cutoff, case.model)).encode()
-    return f"case-{hashlib.sha256(key).hexdigest()[:12]}"
 
 
 def _flatten(value: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
@@ -233,9 +307,8 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(
-        number=_number, score=_score, percent=_percent, words=_words, level=_level, place=_place
-    )
+    names = ("number", "score", "percent", "words", "level", "place", "count")
+    environment.filters.update({name: getattr(numbers, name) for name in names})
     environment.globals["nan"] = math.nan
     environment.tests["defined_number"] = math.isfinite
     return environment
@@ -257,60 +330,16 @@ def _decimals(models: Sequence[ModelSummary]) -> dict[str, int]:
     columns: dict[str, int] = {}
     for model in models:
         for name, value in model.errors.items():
-            columns[name] = max(columns.get(name, 0), min(4, _places(value, digits=3)))
+            columns[name] = max(columns.get(name, 0), min(4, numbers.places(value, digits=3)))
     return columns
 
 
-def _number(value: float, decimals: int | None = None) -> str:
-    """Write an error, with four significant digits where the decimals are not given."""
-    if not math.isfinite(value):
-        return "–"
-    if value and not 1e-4 <= abs(value) < 1e7:
-        return f"{value:.3e}"
-    return f"{value:,.{_places(value, digits=4) if decimals is None else decimals}f}"
-
-
-def _places(value: float, *, digits: int) -> int:
-    """Decimals that a number needs to show so many significant digits."""
-    if not value or not math.isfinite(value):
-        return 0
-    return max(0, digits - 1 - math.floor(math.log10(abs(value))))
-
-
-def _score(value: float) -> str:
-    return f"{value:.2f}" if math.isfinite(value) else "–"
-
-
-def _percent(value: float) -> str:
-    """Write a part in percent, rounded down: 100 % means all."""
-    return f"{math.floor(value * 1000) / 10:.1f} %" if math.isfinite(value) else "–"
-
-
-def _words(name: str) -> str:
-    return name.replace("_", " ")
-
-
-def _level(value: float) -> int:
-    """Step of the colour ramp, 1 to 5."""
-    return min(HIGHEST, max(LOWEST, math.floor(value + 0.5)))
-
-
-def _place(value: float) -> str:
-    """Place of a score on the axis from 1 to 5, in percent."""
-    return f"{(value - LOWEST) / (HIGHEST - LOWEST) * 100:.1f}"
-
-
-def _rank(dimension: str) -> tuple[int, str]:
-    order = (*MICRO_DIMENSIONS, *MACRO_DIMENSIONS)
-    return (order.index(dimension) if dimension in order else len(order), dimension)
-
-
 def _ordered(dimensions: Iterable[str]) -> list[str]:
-    return sorted(dimensions, key=_rank)
+    return sorted(dimensions, key=order_of)
 
 
-def _unique(names: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(names))
+def _size(text: str) -> int:
+    return len(text.encode(*ENCODING))
 
 
-_ENCODING = ("utf-8", "backslashreplace")  # a lone surrogate in a file's text must not end the run
+_SLACK = 4096  # bytes by which the frame may grow when its numbers are known

@@ -11,17 +11,19 @@ from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 from timevista_hf._version import __version__
 from timevista_hf.cases import ForecastCase
 from timevista_hf.costs import Usage
-from timevista_hf.io import ForecastTable, read_judgments, write_json, write_judgments
+from timevista_hf.io import ForecastTable, write_json, write_judgments
 from timevista_hf.judges import Judge, Store
+from timevista_hf.loading.known import check_known
 from timevista_hf.metrics import dtw_batch, mae, mase
 from timevista_hf.pipeline import JudgedCase, RubricsFor, judge_cases
 from timevista_hf.rendering import Renderer, Style
-from timevista_hf.reports.forecasts import CaseReport, write_report
+from timevista_hf.reports.cases import CaseReport
+from timevista_hf.reports.forecasts import ReportSpool
 from timevista_hf.results.forecasts import ModelSummary, RaterAgreement, Scoreboard, to_records
 from timevista_hf.rubrics import Judgment, Rubric
 from timevista_hf.scale.engines import Pool, judge_with_ray
@@ -29,6 +31,7 @@ from timevista_hf.scale.shards import Shard, select_cases
 
 BATCH = 64  # cases whose DTW is computed at once
 
+PlotsKept = Literal["worst", "all", "none"]
 Progress = Callable[[Iterable[JudgedCase]], Iterable[JudgedCase]]
 
 
@@ -56,6 +59,7 @@ def score_forecasts(
     joint: bool = False,
     shard: Shard | None = None,
     pool: Pool | None = None,
+    plots: PlotsKept = "worst",
     seed: int = 0,
     resume: bool = True,
     progress: Progress = iter,
@@ -88,8 +92,11 @@ def score_forecasts(
         Only the cases of this part of the run.
     pool : Pool, optional
         The actors of a Ray cluster that judge instead of this process.
+    plots : {"worst", "all", "none"}
+        Which cases have a plot in ``plots/``: those that the page opens with, which are the worst
+        and a fair sample; all; or none, also on the page. No others are drawn for it.
     seed : int
-        Of the bootstrap.
+        Of the bootstrap, and of the sample.
     resume : bool
         Whether answers of an earlier run in the same folder are used again.
     progress : callable
@@ -98,7 +105,7 @@ def score_forecasts(
     Raises
     ------
     ValueError
-        Where the folder cannot be used, or there is nothing to judge.
+        Where the folder cannot be used, there is nothing to judge, or `plots` is another word.
 
     Examples
     --------
@@ -115,6 +122,7 @@ def score_forecasts(
     >>> sorted(path.name for path in (folder / "out").iterdir())
     ['judgments.parquet', 'judgments.sqlite', 'plots', 'report.html', 'scores.json']
     """
+    check_known("plots", plots, get_args(PlotsKept))
     folder = _prepared(Path(output), resume)
     style = style or Style()
     counts = _Counts()
@@ -123,34 +131,35 @@ def score_forecasts(
         cases = table.cases(models, limit)
         return select_cases(cases, shard) if shard else cases
 
-    with _new_folder(folder / "plots") as plots, Store(folder / "judgments.sqlite") as store:
+    with (
+        _new_folder(folder / "plots", kept=plots != "none") as drawn,
+        Store(folder / "judgments.sqlite") as store,
+        ReportSpool(folder, seed=seed) as spool,
+    ):
         engine = judge_cases if pool is None else partial(judge_with_ray, pool=pool)
         judged = engine(chosen(), rubrics, judge, store=store, style=style, runs=runs, joint=joint)
-        stream = _recorded(progress(judged), counts, style, plots)
+        stream = _recorded(progress(judged), counts, spool, _Drawing(drawn, plots, style))
         write_judgments(folder / "judgments.parquet", stream)
-    summaries = counts.board.summarize(seed=seed)
-    judges = [*judge] if isinstance(judge, Sequence) else [judge]
-    run = _made_with(table, judges, style, seed, counts)
-    agreement = counts.board.agreement()
-    scores = {
-        "run": run,
-        "models": to_records(summaries),
-        "agreement": {name: asdict(found) for name, found in agreement.items()},
-    }
-    write_json(folder / "scores.json", scores)
-    reports = _case_reports(chosen(), folder, counts)
-    write_report(folder / "report.html", run=run, models=summaries, cases=reports)
+        summaries = counts.board.summarize(seed=seed)
+        judges = [*judge] if isinstance(judge, Sequence) else [judge]
+        run = _made_with(table, judges, style, seed, counts)
+        agreement = counts.board.agreement()
+        scores = {
+            "run": run,
+            "models": to_records(summaries),
+            "agreement": {name: asdict(found) for name, found in agreement.items()},
+        }
+        write_json(folder / "scores.json", scores)
+        spool.write(folder / "report.html", run=run, models=summaries)
     return ScoreRun(summaries, run, counts.judgments, counts.reused, agreement)
 
 
 @dataclass
 class _Counts:
-    """What is kept of each case while they stream by: a few numbers and a file name."""
+    """What is kept of the cases while they stream by."""
 
     board: Scoreboard = field(default_factory=Scoreboard)
-    errors: list[dict[str, float]] = field(default_factory=list)
-    names: list[str] = field(default_factory=list)
-    asked: list[int] = field(default_factory=list)
+    cases: int = 0
     rubrics: dict[str, None] = field(default_factory=dict)
     usage: dict[str, Usage] = field(default_factory=lambda: defaultdict(Usage))
     judgments: int = 0
@@ -175,52 +184,66 @@ def _prepared(folder: Path, resume: bool) -> Path:
 
 
 def _recorded(
-    stream: Iterable[JudgedCase], counts: _Counts, style: Style, plots: Path
+    stream: Iterable[JudgedCase], counts: _Counts, spool: ReportSpool, drawing: _Drawing
 ) -> Iterator[Judgment]:
-    """Pass the judgments on; draw each case, measure its errors and count it on the way."""
-    renderer = Renderer(style)
+    """Pass the judgments on; measure each case's errors, count it and report it on the way."""
     judged = iter(stream)
     while batch := list(islice(judged, BATCH)):
         distances = dtw_batch(
             [entry.case.truth for entry in batch], [entry.case.prediction for entry in batch]
         )
         for entry, distance in zip(batch, distances, strict=True):
-            name = _plot_name(len(counts.names) + 1, entry.case)
-            (plots / name).write_bytes(entry.image or renderer.render(entry.case))
-            _count(entry, float(distance), name, counts)
+            errors = _errors(entry.case, float(distance))
+            _count(entry, errors, counts)
+            image, plot = drawing.of(counts.cases, entry)
+            spool.add(CaseReport(entry.case, image, entry.judgments, errors, plot))
             yield from entry.judgments
-    if not counts.names:
-        raise ValueError(f"{plots.parent}: there is no case to judge")
+    if not counts.cases:
+        raise ValueError(f"{drawing.folder.parent}: there is no case to judge")
 
 
-def _count(entry: JudgedCase, distance: float, name: str, counts: _Counts) -> None:
-    case = entry.case
+def _errors(case: ForecastCase, distance: float) -> dict[str, float]:
     season = case.season_length or 1
-    errors = {
+    return {
         "mae": mae(case.truth, case.prediction),
         "mase": mase(case.truth, case.prediction, case.history, season_length=season),
         "dtw": distance,
     }
-    counts.names.append(name)
-    counts.errors.append(errors)
-    counts.asked.append(len(entry.judgments))
+
+
+def _count(entry: JudgedCase, errors: Mapping[str, float], counts: _Counts) -> None:
+    counts.cases += 1
     counts.judgments += len(entry.judgments)
     counts.reused += entry.reused
-    counts.board.add_errors(case.model, errors)
+    counts.board.add_errors(entry.case.model, errors)
     for judgment in entry.judgments:
         counts.board.add(judgment)
         counts.rubrics.setdefault(judgment.rubric)
         counts.usage[judgment.judge].add(judgment)
 
 
-def _case_reports(
-    cases: Iterable[ForecastCase], folder: Path, counts: _Counts
-) -> Iterator[CaseReport]:
-    judgments = read_judgments(folder / "judgments.parquet")
-    kept = zip(counts.names, counts.asked, counts.errors, strict=True)
-    for case, (name, asked, errors) in zip(cases, kept, strict=True):
-        image = (folder / "plots" / name).read_bytes()
-        yield CaseReport(case, image, list(islice(judgments, asked)), errors)
+class _Drawing:
+    """Draws what somebody will see: all plots at once, or some when the page asks for them."""
+
+    def __init__(self, folder: Path, kept: PlotsKept, style: Style) -> None:
+        self.folder = folder
+        self._kept = kept
+        self._renderer = Renderer(style)
+
+    def of(self, number: int, entry: JudgedCase) -> tuple[Callable[[], bytes] | None, str | None]:
+        """Return how the page gets the plot of a case, and where it finds the file."""
+        if self._kept == "none":
+            return None, None
+        name = _plot_name(number, entry.case)
+        if self._kept == "worst":
+            return partial(self._draw, name, entry), None
+        self._draw(name, entry)
+        return (self.folder / name).read_bytes, f"plots/{name}"
+
+    def _draw(self, name: str, entry: JudgedCase) -> bytes:
+        image = entry.image or self._renderer.render(entry.case)
+        (self.folder / name).write_bytes(image)
+        return image
 
 
 def _made_with(
@@ -248,8 +271,8 @@ def _plot_name(number: int, case: ForecastCase) -> str:
 
 
 @contextmanager
-def _new_folder(path: Path) -> Iterator[Path]:
-    """Give a folder that takes the place of `path` when the block succeeds."""
+def _new_folder(path: Path, *, kept: bool) -> Iterator[Path]:
+    """Give a folder that takes the place of `path` when the block succeeds, if it is kept."""
     partial = path.with_name(f".{path.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     try:
@@ -259,7 +282,8 @@ def _new_folder(path: Path) -> Iterator[Path]:
     try:
         yield partial
         shutil.rmtree(path, ignore_errors=True)
-        partial.replace(path)
+        if kept:
+            partial.replace(path)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
 
