@@ -251,7 +251,7 @@ def test_a_page_opens_with_the_worst_and_a_sample_and_says_so(tmp_path):
     both = 5 - len(shown)
     assert (
         f"All 9 cases are listed; {len(shown)} are open with their plots: the 2 worst, and a fair "
-        "sample of 3, drawn by lot with as many of each model as can be"
+        "sample of 3, drawn by lot evenly over the models"
         + (f" ({both} {'is' if both == 1 else 'are'} in both)" if both else "")
     ) in Page(html).text
 

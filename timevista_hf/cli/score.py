@@ -53,7 +53,7 @@ def score(
         float, typer.Option(min=0, help="Of each actor, as in 0.5.", rich_help_panel=_SPREAD)
     ] = 0.0,
     plots: Annotated[
-        PlotsKept, typer.Option(help="Of the worst cases and a fair sample, of all, or none.")
+        PlotsKept, typer.Option(help="Draw the worst cases and a fair sample, all, or none.")
     ] = "worst",
     seed: Annotated[int, typer.Option(min=0, help="Of the intervals and the sample.")] = 0,
     resume: Annotated[

@@ -144,22 +144,9 @@ class ReportSpool:
         max_bytes: int = MAX_BYTES,
     ) -> None:
         """Write the page of all cases so far; the parameters are those of `write_report`."""
-        if not run.get("judge"):
-            raise ValueError(f"`run` must name the judge under 'judge', got {run.get('judge')!r}")
         environment = _environment()
         page = environment.get_template("report.html")
-        facts = {
-            "run": dict(_flatten(run)),
-            "judge": str(run["judge"]),
-            "input": run.get("input"),
-            "models": models,
-            "most_models": MOST_MODELS,
-            "dimensions": _ordered({name for model in models for name in model.dimensions}),
-            "decimals": _decimals(models),
-            "seen": self._seen,
-            "max_bytes": max_bytes,
-            **_assets(),
-        }
+        facts = _facts(run, models, seen=self._seen, max_bytes=max_bytes)
         worst, sample = self._picked()
         rows, cards = PackedRows(len(self._rows)), _Cards(worst, sample)
         frame = _size(page.render(facts, rows=rows, cards=cards))
@@ -178,6 +165,25 @@ class ReportSpool:
         if len(self._rows) <= sum(self._sizes):
             return worst, []
         return worst[: self._sizes[0]], sample
+
+
+def _facts(
+    run: Mapping[str, object], models: Sequence[ModelSummary], **others: object
+) -> dict[str, object]:
+    """Everything that the page's template names but for the cases."""
+    if not run.get("judge"):
+        raise ValueError(f"`run` must name the judge under 'judge', got {run.get('judge')!r}")
+    return {
+        "run": dict(_flatten(run)),
+        "judge": str(run["judge"]),
+        "input": run.get("input"),
+        "models": models,
+        "most_models": MOST_MODELS,
+        "dimensions": _ordered({name for model in models for name in model.dimensions}),
+        "decimals": _decimals(models),
+        **_assets(),
+        **others,
+    }
 
 
 @dataclass(frozen=True, eq=False)

@@ -164,7 +164,7 @@
 
   const plot = (row) => {
     const missing = (text) => make("p", { className: "none" }, text);
-    if (!row.plot) return missing("The plot of this case was not drawn.");
+    if (!row.plot) return missing("The plot of this case was not drawn; --plots all draws every one.");
     const alt = `History, truth and the forecast of ${row.model} for series ${row.series}`;
     const image = make("img", { loading: "lazy", alt, src: row.plot });
     const figure = make("figure", { className: "plot" }, image);
