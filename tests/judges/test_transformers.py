@@ -16,7 +16,7 @@ from timevista_hf.judges import JudgeOptions, Request, Store, load_judge
 from timevista_hf.judges.transformers import TransformersJudge
 from timevista_hf.pipeline import judge_cases
 from timevista_hf.rendering import Style
-from timevista_hf.rubrics import select_rubrics
+from timevista_hf.rubrics import UnparsableReplyError, select_rubrics
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
@@ -348,6 +348,64 @@ def test_an_escape_that_json_does_not_know_is_kept_as_it_is(folder):
     Script(judge, r"down to \mu", end='"')
     [reply] = answers(judge, questions(rubrics=MICRO[:1]))
     assert json.loads(reply.text)["rationale"] == r"down to \mu"
+
+
+# Thoughts
+
+OPEN = TEMPLATE.replace("assistant\n{% endif %}", "assistant\n<think>\n{% endif %}")
+
+
+def test_a_thought_that_the_template_opens_is_closed_before_the_answer(tmp_path):
+    folder = str(save_tiny_vlm(tmp_path, template=OPEN))
+    [request] = questions(rubrics=MICRO[:1])
+    judge = TransformersJudge(folder, ONE_PASS)
+    [reply] = answers(judge, [request])
+    chances = chances_by_hand(folder, request, '\n</think>\n\n{"score": ')
+    assert reply.expected_score == pytest.approx(expectation(chances), abs=1e-5)
+
+
+def test_the_identity_tells_that_a_thought_was_closed_and_of_other_models_nothing(folder, tmp_path):
+    closing = TransformersJudge(str(save_tiny_vlm(tmp_path, template=OPEN)), ONE_PASS)
+    assert closing.identity["thoughts"] == "closed"
+    assert "thoughts" not in TransformersJudge(folder, ONE_PASS).identity
+
+
+@pytest.mark.parametrize(
+    ("written", "rationale"),
+    [
+        ("<think>A 1? No.</think> It rises", "It rises"),
+        ("A 1? No.[/THINK] It rises", "It rises"),
+        ("It rises <thinking>or not</thinking>", "It rises"),
+    ],
+)
+def test_thoughts_in_a_rationale_are_cut_from_it(folder, written, rationale):
+    [request] = questions(rubrics=MICRO[:1])
+    judge = TransformersJudge(folder, JudgeOptions(max_tokens=64))
+    Script(judge, written, end='"')
+    [reply] = answers(judge, [request])
+    assert request.question.parse(reply.text).rationale == rationale
+
+
+def test_a_rationale_that_is_an_unclosed_thought_is_left_to_the_rubric_to_refuse(folder):
+    [request] = questions(rubrics=MICRO[:1])
+    judge = TransformersJudge(folder, JudgeOptions(max_tokens=64))
+    Script(judge, "<think>Perhaps a 1", end='"')
+    [reply] = answers(judge, [request])
+    with pytest.raises(UnparsableReplyError, match="`rationale` must be a text, got ''"):
+        request.question.parse(reply.text)
+
+
+def test_marks_of_thoughts_that_are_special_tokens_are_seen(tmp_path):
+    tokenizer = make_tokenizer()
+    tokenizer.add_special_tokens({"additional_special_tokens": ["[THINK]", "[/THINK]"]})
+    folder = str(save_tiny_vlm(tmp_path, tokenizer=tokenizer))
+    [request] = questions(rubrics=MICRO[:1])
+    judge = TransformersJudge(folder, JudgeOptions(max_tokens=64))
+    Script(judge, "[THINK]A 1? No.[/THINK]It rises", end='"')
+    [reply] = answers(judge, [request])
+    assert request.question.parse(reply.text).rationale == "It rises"
+    spelled = judge._checkpoint.spell("a[THINK]b</s>")
+    assert judge._checkpoint.decode(spelled) == "a[THINK]b"
 
 
 def test_a_rationale_is_cut_where_the_tokens_run_out_and_scored_all_the_same(folder):

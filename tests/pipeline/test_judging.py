@@ -148,7 +148,8 @@ def test_a_failed_judgment_gives_the_judges_reason(status):
     [
         ("I give it a 4.", "holds no JSON object: 'I give it a 4.'"),
         ('{"rationale": "r", "score": 6}', "`score` must be an integer from 1 to 5, got 6"),
-        ('{"rationale": "r", "score": 4.0}', "`score` must be an integer from 1 to 5, got 4.0"),
+        ('{"rationale": "r", "score": 4.5}', "`score` must be an integer from 1 to 5, got 4.5"),
+        ('<think>{"rationale": "r", "score": 4}', "no JSON object beside the model's thoughts: ''"),
         ('{"score": 4}', "`rationale` must be a text, got None"),
     ],
 )

@@ -120,6 +120,9 @@ def test_the_schema_has_rationale_then_score_of_1_to_5_and_nothing_else(rubric):
         ('Score: 5 of 5. {{"rationale": "doubled", "score": 4}}', Verdict(4, "doubled")),
         ('[{"rationale": "in a list", "score": 4}]', Verdict(4, "in a list")),
         ('<think>{"score"</think>{"rationale": "a", "score": 4}', Verdict(4, "a")),
+        ('{"rationale": "a", "score": 4.0}', Verdict(4, "a")),
+        ('{"rationale": "a", "score": 4.000}', Verdict(4, "a")),
+        ('{"rationale": "a", "score": 40e-1}', Verdict(4, "a")),
     ],
 )  # fmt: skip
 def test_a_reply_with_a_verdict_is_read(rubric, reply, verdict):
@@ -142,8 +145,11 @@ def test_a_reply_with_a_verdict_is_read(rubric, reply, verdict):
         ('{"rationale": "a", "score": 0}', "got 0"),
         ('{"rationale": "a", "score": -3}', "got -3"),
         ('{"rationale": "a", "score": 4.5}', r"got 4\.5"),
-        ('{"rationale": "a", "score": 4.0}', r"got 4\.0"),
         ('{"rationale": "a", "score": NaN}', "got nan"),
+        ('{"rationale": "a", "score": Infinity}', "got inf"),
+        ('{"rationale": "a", "score": 6.0}', r"got 6\.0"),
+        ('{"rationale": "a", "score": "4.0"}', "got '4.0'"),
+        ('{"rationale": "a", "score": 3.9999}', r"got 3\.9999"),
         ('{"rationale": "a", "score": null}', "got None"),
         ('{"rationale": "a", "score": true}', "got True"),
         ('{"rationale": "a", "score": [4]}', r"got \[4\]"),

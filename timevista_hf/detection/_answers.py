@@ -14,7 +14,7 @@ import numpy as np
 from timevista_hf.cases import Granularity
 from timevista_hf.detection._loose import Found, find_values
 from timevista_hf.metrics.anomaly import events_from_mask, events_from_points
-from timevista_hf.rubrics import UnparsableReplyError
+from timevista_hf.rubrics import UnparsableReplyError, beside_thoughts, cut_thoughts
 
 SHORTEST_RUN = 10  # entries
 
@@ -103,6 +103,10 @@ def parse_paper(reply: str, question: Asked) -> Answer:
     the last number before it is lost. Points and ids must be integers: negative ones count from
     the end. Ranges include both ends and are cut to the series. What is outside is passed over.
 
+    Thoughts are cut away here too. The paper's models did not write any, so no number of its tables
+    rests on how they would have been read; with them a reply would be left out, or its draft be
+    scored, according to whether a server passes thoughts on in the text or beside it.
+
     Parameters
     ----------
     reply : str
@@ -120,7 +124,7 @@ def parse_paper(reply: str, question: Asked) -> Answer:
     >>> parse_paper("[-1, 7, 200]", DetectionQuestion("point", steps=100)).events.tolist()
     [[7, 8], [99, 100]]
     """
-    entries = _paper_entries(reply)
+    entries = _paper_entries(cut_thoughts(reply))
     wanted = list if question.granularity == "range" else int
     if not isinstance(entries, list) or not all(isinstance(entry, wanted) for entry in entries):
         raise UnparsableReplyError(f"the paper's evaluation leaves this out: {reply[:80]!r}")
@@ -135,12 +139,13 @@ def parse_paper(reply: str, question: Asked) -> Answer:
 
 def _entries(reply: str, *, ranges: bool) -> tuple[list[Any], str, dict[str, None]]:
     """Give the last list of a reply, the rationale beside it, and what was mended."""
+    said, reply = reply, cut_thoughts(reply)
     found = find_values(reply)
     listed = [(one, _listed(one.value)) for one in found if isinstance(one.value, dict)]
     keyed = [(one, name) for one, name in listed if name]
     bare = [one for one in found if isinstance(one.value, list)]
     if not keyed and not bare:
-        raise UnparsableReplyError(f"the reply holds no list of anomalies: {reply[:80]!r}")
+        raise UnparsableReplyError(f"the reply holds no list of anomalies{beside_thoughts(said)}")
     if not keyed:
         return _bare(reply, bare, ranges=ranges)
     chosen, name = keyed[-1]
@@ -149,8 +154,8 @@ def _entries(reply: str, *, ranges: bool) -> tuple[list[Any], str, dict[str, Non
         repairs[f"the list stood under {name[:40]!r}"] = None
     lists = [one.value[name] for one, name in keyed]
     _note_rest(reply, chosen.start, chosen.stop, lists, repairs)
-    said = chosen.value.get("rationale")
-    rationale = said.strip() if isinstance(said, str) else ""
+    why = chosen.value.get("rationale")
+    rationale = why.strip() if isinstance(why, str) else ""
     return _wrapped(lists[-1], repairs, ranges=ranges), rationale, repairs
 
 

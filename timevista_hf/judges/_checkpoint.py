@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
 from inspect import signature
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from timevista_hf.judges._loading import (
     load_pretrained,
     open_image,
 )
-from timevista_hf.rubrics import HIGHEST, LOWEST, Modality
+from timevista_hf.rubrics import HIGHEST, LOWEST, Modality, close_thought, marks_thought
 
 _SCORES = range(LOWEST, HIGHEST + 1)
 
@@ -148,15 +149,32 @@ class Checkpoint:
         return self._encode(text)
 
     def write(self, system: str, prompt: str) -> str:
-        """Write the conversation up to where the answer starts."""
-        return self._conversation(system, prompt, picture=self._vision)
+        """Write the conversation up to where the answer starts, past a thought that it opens."""
+        return close_thought(self._conversation(system, prompt, picture=self._vision))
+
+    @cached_property
+    def closes_thoughts(self) -> bool:
+        """Whether the template opens a thought, which is closed before the answer."""
+        opened = self._conversation("", "", picture=False)
+        return close_thought(opened) != opened
 
     def decode(self, tokens: Sequence[int]) -> str:
-        """Return the text of some tokens of an answer."""
+        """Return the text of some tokens of an answer; of special ones only marks of thoughts."""
+        parts = groupby(tokens, key=lambda token: self._marks.get(token, ""))
+        return "".join(mark * len([*some]) if mark else self._text(some) for mark, some in parts)
+
+    def _text(self, tokens: Iterable[int]) -> str:
         text: str = self._tokenizer.decode(
-            tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False
+            [*tokens], skip_special_tokens=True, clean_up_tokenization_spaces=False
         )
         return text
+
+    @cached_property
+    def _marks(self) -> dict[int, str]:
+        special = zip(
+            self._tokenizer.all_special_ids, self._tokenizer.all_special_tokens, strict=True
+        )
+        return {token: text for token, text in special if marks_thought(text)}
 
     def read(
         self, texts: Sequence[Sequence[str]], images: Sequence[bytes | None], *, room: int

@@ -6,9 +6,9 @@ import json
 import math
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from timevista_hf.rubrics import HIGHEST, LOWEST
+from timevista_hf.rubrics import HIGHEST, LOWEST, cut_thoughts, whole_number
 
 LEAST_MASS = 0.5  # below it the model was about to write something else
 
@@ -17,7 +17,7 @@ class Token(NamedTuple):
     """A token of a reply: its UTF-8 bytes, and the likeliest texts at its place."""
 
     spelling: bytes
-    likeliest: Sequence[tuple[str, float]]  # text, log probability
+    likeliest: Sequence[tuple[str, float | None]]  # text, log probability
 
 
 class Spread(NamedTuple):
@@ -33,8 +33,9 @@ UNKNOWN = Spread(None, None)
 def spread_of(text: str, tokens: Iterable[Token]) -> Spread:
     """Average the scale over the token of the verdict's score, and only that token.
 
-    Digits in the rationale, in objects before the last one, and in nested ones do not count. The
-    expectation is None where less than half of the probability lies on the scale.
+    Digits in the rationale, in thoughts, in objects before the last one, and in nested ones do not
+    count. The expectation is None where less than half of the probability lies on the scale.
+    Probabilities that are missing, or in a form that no one knows, cost the expectation alone.
 
     Examples
     --------
@@ -43,18 +44,17 @@ def spread_of(text: str, tokens: Iterable[Token]) -> Spread:
     >>> round(spread.expected, 6), round(spread.mass, 6)
     (3.5, 0.8)
     """
-    found = _verdict(text)
+    found = _verdict(cut_thoughts(text))
     if found is None:
         return UNKNOWN
     written, offset, score = found
     try:
-        listed = list(tokens)
-    except (AttributeError, KeyError, TypeError, ValueError):
-        return UNKNOWN  # a server's odd form of them must not cost its answer
-    token = _token_at(listed, written.encode("utf-8", "surrogatepass"), offset)
-    if token is None or token.spelling.strip() != str(score).encode():
+        token = _token_at([*tokens], written.encode("utf-8", "surrogatepass"), offset)
+        if token is None or token.spelling.strip() != str(score).encode():
+            return UNKNOWN
+        return _average(token.likeliest)
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError):
         return UNKNOWN
-    return _average(token.likeliest)
 
 
 def _verdict(text: str) -> tuple[str, int, int] | None:
@@ -72,10 +72,11 @@ def _verdict(text: str) -> tuple[str, int, int] | None:
         return None
     value, written = found
     places = list(_SCORE.finditer(written))
-    if len(places) != 1 or not _on_scale(value.get("score")):
+    score = whole_number(value.get("score"))
+    if len(places) != 1 or score is None or not LOWEST <= score <= HIGHEST:
         return None
     [place] = places
-    return written, len(written[: place.start(1)].encode("utf-8", "surrogatepass")), value["score"]
+    return written, len(written[: place.start(1)].encode("utf-8", "surrogatepass")), score
 
 
 def _token_at(tokens: list[Token], written: bytes, offset: int) -> Token | None:
@@ -89,22 +90,21 @@ def _token_at(tokens: list[Token], written: bytes, offset: int) -> Token | None:
     return None
 
 
-def _average(likeliest: Sequence[tuple[str, float]]) -> Spread:
+def _average(likeliest: Sequence[tuple[str, float | None]]) -> Spread:
     masses = dict.fromkeys(range(LOWEST, HIGHEST + 1), 0.0)
     for text, log_probability in likeliest:
         stripped = text.strip()
-        # Not above 0 but for rounding, and not NaN.
-        if len(stripped) == 1 and stripped in _DIGITS and log_probability < 0.01:
+        if log_probability is None or not log_probability < 0.01:  # missing, NaN, no logarithm
+            continue
+        if len(stripped) == 1 and stripped in _DIGITS:
             masses[int(stripped)] += math.exp(log_probability)
-    mass = min(1.0, math.fsum(masses.values()))
+    total = math.fsum(masses.values())
+    if total > 1.05:  # these are no probabilities
+        return UNKNOWN
+    mass = min(1.0, total)
     if mass < LEAST_MASS:
         return Spread(None, mass)
-    total = math.fsum(masses.values())
     return Spread(math.fsum(score * part for score, part in masses.items()) / total, mass)
-
-
-def _on_scale(score: Any) -> bool:
-    return type(score) is int and LOWEST <= score <= HIGHEST
 
 
 _SCORE = re.compile(r'"score"\s*:\s*(\d)')

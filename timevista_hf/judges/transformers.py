@@ -19,7 +19,7 @@ from timevista_hf.judges._base import Reply, Request
 from timevista_hf.judges._checkpoint import Checkpoint, Context
 from timevista_hf.judges._loading import first_line
 from timevista_hf.judges._options import JudgeOptions
-from timevista_hf.rubrics import LOWEST, Modality
+from timevista_hf.rubrics import LOWEST, Modality, cut_thoughts
 
 _WHY, _SLOT, _SCORE = '{"rationale": "', '", "score": ', '{"score": '
 _LIST = '{"anomalies":'
@@ -39,10 +39,11 @@ class _Said:
 
     @property
     def text(self) -> str:
+        raw = cut_thoughts(self.raw)
         try:
-            return str(json.loads(f'"{self.raw}"', strict=False))
+            return str(json.loads(f'"{raw}"', strict=False))
         except ValueError:  # an escape that JSON does not know
-            return self.raw
+            return raw
 
 
 class TransformersJudge:
@@ -108,6 +109,8 @@ class TransformersJudge:
     @cached_property
     def _decoding(self) -> dict[str, Any]:
         used: dict[str, Any] = {"dtype": str(self._checkpoint.dtype).removeprefix("torch.")}
+        if self._checkpoint.closes_thoughts:
+            used["thoughts"] = "closed"
         if not self._rationale:
             return used | {"mode": "one pass"}
         temperature = self._options.temperature or 0.0

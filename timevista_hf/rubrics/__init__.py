@@ -15,6 +15,13 @@ from timevista_hf.rubrics._rubric import (
     UnparsableReplyError,
     Verdict,
     check_reply,
+    whole_number,
+)
+from timevista_hf.rubrics._thoughts import (
+    beside_thoughts,
+    close_thought,
+    cut_thoughts,
+    marks_thought,
 )
 
 __all__ = [
@@ -30,8 +37,13 @@ __all__ = [
     "Status",
     "UnparsableReplyError",
     "Verdict",
+    "beside_thoughts",
     "check_reply",
+    "close_thought",
+    "cut_thoughts",
     "list_rubrics",
     "load_rubric",
+    "marks_thought",
     "select_rubrics",
+    "whole_number",
 ]

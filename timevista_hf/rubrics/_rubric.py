@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from timevista_hf.constraints import Constraint
+from timevista_hf.rubrics._thoughts import beside_thoughts, cut_thoughts
 
 Level = Literal["micro", "macro"]
 Modality = Literal["vision", "text"]
@@ -143,6 +144,8 @@ class Rubric:
     def parse(self, reply: str) -> Verdict:
         """Read the last JSON object of a reply; nothing is guessed, rounded or clipped.
 
+        What the model thought before is cut away first, see `cut_thoughts`. A score of 4.0 is 4.
+
         Raises
         ------
         UnparsableReplyError
@@ -259,14 +262,28 @@ def check_reply(reply: str) -> None:
         _verdict(entry, dimension)
 
 
+def whole_number(value: Any) -> int | None:
+    """Return a whole number as an integer, also one written as 4.0; None for anything else.
+
+    Examples
+    --------
+    >>> whole_number(4.0), whole_number(4.5), whole_number("4"), whole_number(True)
+    (4, None, None, None)
+    """
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value if type(value) is int else None
+
+
 def _verdict(entry: Any, dimension: str = "") -> Verdict:
     place = f"{dimension}: " if dimension else ""
     if not isinstance(entry, dict):
         raise UnparsableReplyError(f"{place}must be an object, got {entry!r}")
-    score, rationale = entry.get("score"), entry.get("rationale")
-    if type(score) is not int or not LOWEST <= score <= HIGHEST:
+    score, rationale = whole_number(entry.get("score")), entry.get("rationale")
+    if score is None or not LOWEST <= score <= HIGHEST:
         raise UnparsableReplyError(
-            f"{place}`score` must be an integer from {LOWEST} to {HIGHEST}, got {score!r}"
+            f"{place}`score` must be an integer from {LOWEST} to {HIGHEST}, "
+            f"got {entry.get('score')!r}"
         )
     if not isinstance(rationale, str) or not rationale.strip():
         raise UnparsableReplyError(f"{place}`rationale` must be a text, got {rationale!r}")
@@ -289,19 +306,20 @@ def _view(modality: Modality, numbers: str) -> str:
 def _last_object(reply: str) -> dict[str, Any]:
     decoder = json.JSONDecoder(object_pairs_hook=_unique)
     found: dict[str, Any] | None = None
-    start = reply.find("{")
+    answer = cut_thoughts(reply)
+    start = answer.find("{")
     while start >= 0:
         try:
-            value, stop = decoder.raw_decode(reply, start)
+            value, stop = decoder.raw_decode(answer, start)
         except UnparsableReplyError:
             raise
         except (ValueError, RecursionError):  # an integer of thousands of digits is a ValueError
             stop = start + 1
         else:
             found = value
-        start = reply.find("{", stop)
+        start = answer.find("{", stop)
     if found is None:
-        raise UnparsableReplyError(f"the reply holds no JSON object: {reply[:80]!r}")
+        raise UnparsableReplyError(f"the reply holds no JSON object{beside_thoughts(reply)}")
     return found
 
 
