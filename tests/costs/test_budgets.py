@@ -19,6 +19,7 @@ from billed import (
 )
 from hypothesis import given
 from hypothesis import strategies as st
+from servers import Answer, FakeServer, connect
 
 from timevista_hf.costs import Budget, BudgetExhaustedError, BudgetJudge, Price
 from timevista_hf.costs._estimate import CALIBRATION_ANSWERS
@@ -42,6 +43,23 @@ def test_a_failure_that_was_billed_counts():
     budget = Budget(1.0, ROUND)
     budget.add(Reply("", "truncated", input_tokens=0, output_tokens=100_000))
     assert budget.exhausted
+
+
+@pytest.mark.parametrize(
+    "message", [{"content": "a"}, {"content": None}, {"content": 4}, {"content": [{"text": "a"}]}]
+)
+def test_thoughts_that_a_server_counts_in_the_total_alone_are_spent(monkeypatch, message):
+    usage = {"prompt_tokens": 0, "completion_tokens": 40, "total_tokens": 40}
+    counted = {**usage, "prompt_tokens": 1, "total_tokens": 100_001}
+    body = {"choices": [{"message": message}], "usage": counted}
+    with FakeServer(lambda call: Answer(body)) as server:
+        judge = connect(monkeypatch, server, modality="text", concurrency=1)
+        budgeted = BudgetJudge(judge, Budget(2.5, ROUND))
+        answers = budgeted.ask(make_requests(10))
+        with pytest.raises(BudgetExhaustedError):
+            list(answers)
+    # Each costs a dollar, so a third would pass the budget, whatever limit was asked for.
+    assert budgeted.budget.spent == pytest.approx(2.0, abs=1e-4)
 
 
 def test_a_free_judge_never_exhausts_a_budget():

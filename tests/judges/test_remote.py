@@ -115,12 +115,6 @@ def test_a_date_in_retry_after_is_waited_for(monkeypatch):
     assert 40 < wait <= 50  # the date has whole seconds, and the test has run for some
 
 
-@pytest.mark.parametrize("said", ["86400", "Fri, 01 Jan 2200 00:00:00 GMT"])
-def test_no_server_makes_the_judge_wait_for_more_than_two_minutes(monkeypatch, said):
-    busy = Answer(BUSY.body, 429, {"retry-after": said})
-    assert waits_at(monkeypatch, in_turn(busy, GOOD)) == [120.0]
-
-
 @pytest.mark.parametrize("said", ["soon", "", "-3", "nan", "inf", "Fri, 01 Jan 1999 00:00:00 GMT"])
 def test_a_useless_retry_after_does_not_hold_the_judge_up(monkeypatch, said):
     busy = Answer(BUSY.body, 429, {"retry-after": said})
@@ -171,7 +165,7 @@ def test_a_server_that_is_not_there_is_an_error(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "body", [b'{"choices": [{"mess', b"<html>Sign in</html>", b"", b"[1]", b"null"]
+    "body", [b'{"choices": [{"mess', b"upstream connect error", b"", b"[1]", b"null"]
 )
 def test_a_body_that_is_no_json_object_is_asked_for_again(monkeypatch, body):
     reply, server = ask_at(monkeypatch, in_turn(Answer(body), GOOD))
@@ -189,6 +183,7 @@ def test_a_body_that_is_no_json_object_is_asked_for_again(monkeypatch, body):
         {"choices": [{"message": "x"}]},
         {"choices": [{"message": {"content": 4}}]},
         {"choices": [{"message": {"content": ["x"]}}]},
+        {"choices": [{"message": {"content": [{"type": "text", "text": 4}]}}]},
     ],
 )
 def test_json_of_an_unknown_form_is_an_error_and_not_asked_for_again(monkeypatch, body):
@@ -246,7 +241,7 @@ def test_a_model_that_thinks_is_left_room_for_its_thoughts(monkeypatch, model, l
     assert server.calls[0].body["max_completion_tokens"] == limit
 
 
-@pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 422])
+@pytest.mark.parametrize("status", [401, 403, 404, 405, 413])
 def test_a_fault_of_the_request_is_not_repeated(monkeypatch, status):
     reply, server = ask_at(monkeypatch, in_turn(Answer(openai_error("no"), status)))
     assert (reply.status, reply.reason) == ("error", f"status {status}: no")

@@ -120,6 +120,23 @@ def test_presets_of_one_s_own_come_before_the_shipped_ones(monkeypatch, tmp_path
         ('{"judges": {"a": 3}}', "preset 'a': must have `family` and `model`"),
         ('{"judges": {"a": {"family": "x", "model": "m"}}}', "`family` must be one of openai"),
         ('{"judges": {"a": {"family": "server", "model": "m"}}}', "a server needs `base_url`"),
+        ('{"judges": {"a": {"family": "hf", "model": 3}}}', "preset 'a': `model` must be a text"),
+        (
+            '{"judges": {"a": {"family": "hf", "model": "m", "max_token": 3}}}',
+            "preset 'a': unknown field 'max_token'; did you mean 'max_tokens'",
+        ),
+        (
+            '{"judges": {"a": {"family": "hf", "model": "m", "max_tokens": "3"}}}',
+            "preset 'a': judge option `max_tokens` must be an integer of at least 1, got '3'",
+        ),
+        (
+            '{"judges": {"a": {"family": "hf", "model": "m", "timeout": "3"}}}',
+            "preset 'a': judge option `timeout` must be above 0, got '3'",
+        ),
+        (
+            '{"judges": {"a": {"family": "hf", "model": "m", "body": []}}}',
+            "preset 'a': judge option `body` must be a JSON object, got []",
+        ),
     ],
 )
 def test_a_file_of_presets_that_is_none_is_refused(monkeypatch, tmp_path, content, rule):
@@ -127,6 +144,94 @@ def test_a_file_of_presets_that_is_none_is_refused(monkeypatch, tmp_path, conten
     monkeypatch.setenv("TIMEVISTA_PRESETS", str(tmp_path / "mine.json"))
     with pytest.raises(ValueError, match=re.escape(rule)):
         load_judge("gpt-5.4")
+
+
+@pytest.fixture
+def ours(monkeypatch, tmp_path):
+    """A preset that holds options, by every family."""
+    entry = {"model": "m", "max_tokens": 6000, "timeout": 9, "temperature": 1}
+    entry |= {"concurrency": 3, "attempts": 2, "body": {"enable_thinking": False}}
+    families = {name: {"family": name} for name in ("openai", "anthropic", "gemini", "hf")}
+    families["server"] = {"family": "server", "base_url": "http://localhost/v1"}
+    (tmp_path / "mine.json").write_text(
+        json.dumps({"judges": {f"our-{name}": one | entry for name, one in families.items()}})
+    )
+    monkeypatch.setenv("TIMEVISTA_PRESETS", str(tmp_path / "mine.json"))
+    return [f"our-{name}" for name in families]
+
+
+def test_a_preset_holds_options_and_fields_of_the_provider_s_own(ours):
+    for name in ours:
+        judge = load_judge(name)
+        options = judge.options
+        assert (options.timeout, options.concurrency, options.attempts) == (9, 3, 2)
+        assert (judge.decoding.max_tokens, judge.decoding.temperature) == (6000, 1)
+        assert judge.payload(make_request(image=b"PNG"))["enable_thinking"] is False
+        assert judge.identity["body"] == {"enable_thinking": False}
+
+
+def test_what_is_chosen_comes_before_the_preset_and_the_rest_is_the_preset_s(ours):
+    for name in ours:
+        judge = load_judge(name, options=JudgeOptions(max_tokens=1024, timeout=120.0))
+        assert (judge.decoding.max_tokens, judge.options.timeout) == (1024, 120.0)
+        assert (judge.options.attempts, judge.decoding.temperature) == (2, 1)
+
+
+def test_options_remember_what_was_chosen_in_another_process_too():
+    chosen = pickle.loads(pickle.dumps(JudgeOptions(max_tokens=1024)))
+    assert chosen.over(JudgeOptions(max_tokens=9, attempts=2)) == JudgeOptions(
+        max_tokens=1024, attempts=2
+    )
+
+
+def test_without_fields_of_the_provider_s_own_the_identity_has_no_place_for_them():
+    assert "body" not in load_judge("openai:m").identity
+
+
+BODIES = {
+    "openai:m": {"reasoning_effort": "low", "provider": {"order": ["x"]}},
+    "anthropic:m": {"thinking": {"type": "disabled"}, "output_config": {"effort": "low"}},
+    "gemini:m": {"generationConfig": {"thinkingConfig": {"thinkingBudget": 0}}},
+}
+
+
+@pytest.mark.parametrize(("name", "body"), BODIES.items())
+def test_fields_of_the_provider_s_own_are_merged_into_the_payload(name, body):
+    plain = load_judge(name).payload(make_request(image=b"PNG"))
+    sent = load_judge(name, options=JudgeOptions(body=body)).payload(make_request(image=b"PNG"))
+    for field, value in body.items():
+        both = isinstance(plain.get(field), dict)
+        assert sent.pop(field) == ({**plain[field], **value} if both else value)
+    assert sent == {field: value for field, value in plain.items() if field not in body}
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "field"),
+    [
+        ("openai:m", {"temperature": 1}, "temperature"),
+        ("openai:m", {"stream": True}, "stream"),
+        ("openai:m", {"messages": []}, "messages"),
+        ("anthropic:m", {"output_config": {"format": {}}}, "output_config.format"),
+        ("anthropic:m", {"max_tokens": 5}, "max_tokens"),
+        (
+            "gemini:m",
+            {"generationConfig": {"maxOutputTokens": 5}},
+            "generationConfig.maxOutputTokens",
+        ),
+    ],
+)
+def test_what_other_options_say_is_not_taken_twice(name, body, field):
+    with pytest.raises(ValueError, match=rf"`body` must not hold '{re.escape(field)}'"):
+        load_judge(name, options=JudgeOptions(body=body))
+
+
+@pytest.mark.parametrize("family", ["openai", "anthropic", "gemini", "hf", "server"])
+@pytest.mark.parametrize("model", ["gpt-5", "org/Qwen3-VL-8B-Thinking", "deepseek-reasoner"])
+def test_a_model_that_thinks_gets_its_floor_in_every_family(family, model):
+    name = f"server:http://localhost/v1#{model}" if family == "server" else f"{family}:{model}"
+    for most, left in ((100, 4096), (9000, 9000)):
+        judge = load_judge(name, options=JudgeOptions(max_tokens=most))
+        assert judge.decoding.max_tokens == judge.identity["max_tokens"] == left
 
 
 def test_every_shipped_preset_can_be_made():
@@ -274,10 +379,18 @@ def test_a_hosted_judge_cannot_leave_out_the_rationale(name):
         ("temperature", -0.1),
         ("temperature", 2.1),
         ("temperature", float("nan")),
+        ("timeout", "9"),
+        ("temperature", "hot"),
+        ("body", []),
+        ("body", {"a": float("nan")}),
+        ("body", {"a": {1, 2}}),
+        ("body", {1: 2}),
     ],
 )
 def test_an_option_outside_its_range_is_refused_by_its_name(option, value):
-    with pytest.raises(ValueError, match=f"^judge option `{option}` must be .*got {value!r}$"):
+    with pytest.raises(
+        ValueError, match=rf"^judge option `{option}` must be .*got {re.escape(repr(value))}$"
+    ):
         JudgeOptions(**{option: value})
 
 

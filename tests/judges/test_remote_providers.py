@@ -98,6 +98,23 @@ def test_gemini_is_sent_what_its_payload_says_but_for_the_spelling_of_one_name(m
     assert sent == judge.payload(request)
 
 
+def test_gemini_is_sent_fields_of_the_provider_s_own(monkeypatch):
+    own = {"generationConfig": {"thinkingConfig": {"thinkingBudget": 0}}, "labels": {"a": "b"}}
+    _, server = ask_at(monkeypatch, "gemini", in_turn(good("gemini")), body=own)
+    body = server.calls[0].body
+    assert body["labels"] == {"a": "b"}
+    assert body["generationConfig"]["thinkingConfig"] == {"thinkingBudget": 0}
+    assert body["generationConfig"]["maxOutputTokens"] == 1024
+
+
+def test_claude_is_sent_fields_of_the_provider_s_own(monkeypatch):
+    own = {"thinking": {"type": "disabled"}, "output_config": {"effort": "low"}}
+    _, server = ask_at(monkeypatch, "anthropic", in_turn(good("anthropic")), body=own)
+    body = server.calls[0].body
+    assert body["thinking"] == {"type": "disabled"}
+    assert (body["output_config"]["effort"], "format" in body["output_config"]) == ("low", True)
+
+
 @both
 def test_a_text_judge_sends_no_picture(monkeypatch, family):
     script = in_turn(good(family))

@@ -156,6 +156,14 @@ def test_of_a_long_reply_the_start_is_kept():
     assert len(one(Reply("x" * 50_000)).text) == LONGEST_TEXT
 
 
+def test_of_a_reply_that_thinks_at_length_the_answer_is_kept():
+    thoughts, answer = f"<think>{'[1] ' * 20_000}</think>", '{"rationale": "r", "anomalies": [3]}'
+    long, short = one(Reply(thoughts + answer)), one(Reply(f"<think>[1]</think>{answer}"))
+    assert long.text == answer
+    assert short.text == f"<think>[1]</think>{answer}"
+    assert long.events.tolist() == short.events.tolist() == [[3, 4]]
+
+
 def test_half_an_emoji_in_a_reply_can_be_written():
     detection = one(Reply('{"rationale": "\\ud83d", "anomalies": []}' + "\ud83d"))
     assert (detection.rationale + detection.text).encode("utf-8")

@@ -9,7 +9,7 @@ import pytest
 
 from timevista_hf import __version__
 from timevista_hf.cases import ForecastCase
-from timevista_hf.judges import Reply, Request, Store, load_judge
+from timevista_hf.judges import JudgeOptions, Reply, Request, Store, load_judge
 from timevista_hf.judges.mock import MockJudge
 from timevista_hf.pipeline import judge_cases
 from timevista_hf.rubrics import UnparsableReplyError, load_rubric
@@ -378,6 +378,47 @@ def test_replies_without_a_verdict_are_counted_and_not_kept(tmp_path, family, ba
     ]
     counts = read_batch([save(tmp_path / "results", lines)], store, folder)
     assert (counts.unparsable, counts.truncated, counts.stored, len(store)) == (2, 1, 0, 0)
+
+
+DRAFT = json.dumps({"rationale": "first idea", "score": 1})
+
+
+@pytest.mark.parametrize("said", [f"<think>{DRAFT}", f"[THINK]{DRAFT}[/THINK] None.", "</think>"])
+def test_a_draft_among_thoughts_is_counted_and_not_kept(tmp_path, family, batch, store, said):
+    folder, keys = batch
+    path = save(tmp_path / "results", [answered(family, keys[0], said)])
+    counts = read_batch([path], store, folder)
+    assert (counts.unparsable, len(store)) == (1, 0)
+    assert "beside the model's thoughts" in next(iter(counts.reasons))
+
+
+def test_an_answer_after_its_thoughts_is_kept_with_what_the_thoughts_cost(tmp_path, openai, store):
+    [request] = make_requests(1)[:1]
+    write_batch([request], openai, tmp_path / "batch")
+    key = request.key(openai.identity)
+    line = answered("openai", key, f"<think>{DRAFT}</think>{verdict(4)}")
+    line["response"]["body"]["usage"]["total_tokens"] = 5011
+    read_batch([save(tmp_path / "results", [line])], store, tmp_path / "batch")
+    reply = store.get([key])[key]
+    assert (reply.input_tokens, reply.output_tokens) == (11, 5000)
+    assert request.question.parse(reply.text).score == 4
+
+
+def test_an_answer_in_parts_is_kept(tmp_path, openai, store):
+    [request] = make_requests(1)[:1]
+    write_batch([request], openai, tmp_path / "batch")
+    parts = [{"type": "thinking", "thinking": DRAFT}, {"type": "text", "text": verdict(4)}]
+    line = answered("openai", request.key(openai.identity), parts)
+    counts = read_batch([save(tmp_path / "results", [line])], store, tmp_path / "batch")
+    assert counts == BatchCounts(stored=1)
+
+
+def test_fields_of_the_provider_s_own_are_in_the_files(tmp_path):
+    options = JudgeOptions(max_tokens=7000, body={"reasoning_effort": "low"})
+    judge = load_judge(NAMES["openai"], options=options)
+    [path] = write_batch(make_requests(1), judge, tmp_path / "batch")
+    body = next(iter(entries_of(path)))["body"]
+    assert (body["reasoning_effort"], body["max_completion_tokens"]) == ("low", 7000)
 
 
 def test_a_refusal_is_counted_and_not_kept(tmp_path, openai, store):

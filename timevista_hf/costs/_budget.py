@@ -73,10 +73,11 @@ class BudgetJudge:
     """Ask a judge until its budget is used up.
 
     A request is let through while the money spent, that of the answers under way and its own stay
-    within the budget. An answer under way counts as the longest that the judge may give; once the
-    first answers are known, as the longest so far. When no further request fits, every answer under
-    way is still yielded; then `BudgetExhaustedError` is raised. With a store, a later run goes on
-    from there. More than the budget is spent only by retries, or an answer longer than all before.
+    within the budget. An answer under way counts as the longest that the judge may give, or has
+    given; once the first answers are known, as the longest so far. When no further request fits,
+    every answer under way is still yielded; then `BudgetExhaustedError` is raised. With a store, a
+    later run goes on from there. More than the budget is spent only by retries, or an answer longer
+    than all before.
 
     Parameters
     ----------
@@ -172,7 +173,9 @@ class BudgetJudge:
     def _most(self, request: Request) -> tuple[int, int]:
         """Return the input and output tokens that a request may use, as far as is known."""
         expected = self._sizes.input(request) * self.calibration.input_factor
-        longest = self._longest_seen if self.calibration.complete else self._longest
+        # Thoughts may not count against the limit, so that an answer can be longer than it.
+        allowed = 0 if self.calibration.complete else self._longest
+        longest = max(allowed, self._longest_seen)
         return math.ceil(expected), longest
 
     def _message(self, request: Request) -> str:

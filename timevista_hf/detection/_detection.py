@@ -37,7 +37,7 @@ class Detection:
     rejected: int = 0  # entries outside the series, or not of the form asked for
     hallucinated_run: bool = False  # see `Answer`; also of a reply that was cut off
     reason: str = ""  # why there is no answer
-    text: str = ""  # the reply as it came, its first `LONGEST_TEXT` characters
+    text: str = ""  # the reply as it came; of more than `LONGEST_TEXT` characters only the answer
     run: int = 0  # of several independent ones
     options: str = "{}"  # the judge's options that were really used, as JSON
     render: str = ""  # fingerprint of the picture, empty where the judge saw none

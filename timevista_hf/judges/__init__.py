@@ -35,7 +35,8 @@ def load_judge(name: str, *, options: JudgeOptions | None = None) -> Judge:
         Inference Providers), ``server:URL#MODEL`` (vLLM, llama.cpp, Ollama), ``local:MODEL`` (a
         folder or an id on the Hub, run by transformers).
     options : JudgeOptions, optional
-        How a model is asked; the judges that are no models have none.
+        How a model is asked, also in place of what a preset says; the judges that are no models
+        have none.
 
     Raises
     ------
@@ -86,6 +87,7 @@ def list_presets() -> list[str]:
 
 def _from_preset(name: str, preset: Preset, options: JudgeOptions | None) -> Judge:
     make = _FAMILIES[preset.family]
+    options = (options or JudgeOptions()).over(preset.options)
     if preset.family != "server":
         return _make(make, preset.model, options, name=name)
     key = {"key": preset.key, "needed": True} if preset.key else {}

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
 from typing import NoReturn
 from urllib.parse import urlsplit
+
+_SHORTEST = 8  # characters of a key that no text holds by chance
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 
 
 class Secret:
@@ -23,8 +27,18 @@ class Secret:
         return self._value
 
     def hide(self, text: str) -> str:
-        """Return the text without the key."""
-        return text.replace(self._value, "[key]") if self._value else text
+        """Return the text without the key.
+
+        Servers of one's own are given any word as a key. A short one, or a plain word, stands in
+        many a text by chance and is left there.
+
+        Examples
+        --------
+        >>> Secret("sk-12345").hide("Wrong: sk-12345"), Secret("none").hide("There is none.")
+        ('Wrong: [key]', 'There is none.')
+        """
+        telling = len(self._value) >= _SHORTEST and not _WORD.fullmatch(self._value)
+        return text.replace(self._value, "[key]") if telling else text
 
     def __repr__(self) -> str:
         return "Secret()"

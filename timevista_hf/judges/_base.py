@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, Protocol
 
 from timevista_hf.cases import AnomalyCase, ForecastCase
+from timevista_hf.judges._access import Secret
 from timevista_hf.rubrics import Modality
 
 
@@ -80,18 +81,40 @@ class Request:
         return digest.hexdigest()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Reply:
-    """What came back: a text to parse, or the reason why there is none."""
+    """What came back: a text to parse, or the reason why there is none.
+
+    The text is as it came, so that it is read as it came. A key that a server has echoed in it is
+    hidden where the text is written: by `hide`, in the repr, and in a pickle.
+    """
 
     text: str
-    status: Literal["ok", "refused", "truncated", "error"] = "ok"
+    status: Literal["ok", "unparsable", "refused", "truncated", "error"] = "ok"
     expected_score: float | None = None  # before rounding, where the judge has it
     reason: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)  # what was really used
     mass: float | None = None  # probability that the score's token was one of the scale's
     input_tokens: int = 0  # all that were paid, wasted attempts included
     output_tokens: int = 0
+    secret: Secret | None = field(default=None, repr=False, compare=False)
+
+    def hide(self, text: str) -> str:
+        """Return a text, as this reply's, without the key that was sent."""
+        return text if self.secret is None else self.secret.hide(text)
+
+    @property
+    def masked(self) -> Reply:
+        """The same without the key, as it may be written."""
+        return replace(self, text=self.hide(self.text), secret=None)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self.masked)
+
+    def __repr__(self) -> str:
+        shown = self.masked
+        entries = (f"{one.name}={getattr(shown, one.name)!r}" for one in fields(self) if one.repr)
+        return f"Reply({', '.join(entries)})"
 
 
 class Judge(Protocol):

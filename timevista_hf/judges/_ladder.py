@@ -1,137 +1,188 @@
-"""What to leave out when a server refuses a parameter."""
+"""What to leave out when a server refuses a request, and what has been learned of that."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
+from timevista_hf.judges._failures import AttemptError, Option
 from timevista_hf.judges._options import THINKING_FLOOR, Decoding, SchemaMode, TokenField
 
 ALL_SCHEMAS: tuple[SchemaMode, ...] = ("json_schema", "json_object", "prompt")
+BOTH_LIMITS: tuple[TokenField, ...] = ("max_completion_tokens", "max_tokens")
 FEW_LOGPROBS = 5  # as many as there are scores
+_VAIN = 2  # searches, after which the same refusal starts no other
 
 
 @dataclass(eq=False)
-class AttemptError(Exception):
-    """An attempt without a usable response; `status` is None where no response came."""
-
-    reason: str
-    status: int | None = None
-    retry_after: float | None = None  # seconds
-    parameter: str | None = None  # that the server names as the cause
-    code: str | None = None
-    tokens: tuple[int, int] = (0, 0)  # input and output that were paid all the same
-
-    @property
-    def passes(self) -> bool:
-        """Whether the same request may succeed later."""
-        if self.code == "insufficient_quota":
-            return False
-        return self.status is None or self.status in (408, 429) or self.status >= 500
-
-    @property
-    def crowded(self) -> bool:
-        """Whether fewer requests at once may help."""
-        return self.status in (429, 503, 529) or self.code == "timeout"
-
-    @property
-    def refuses(self) -> bool:
-        """Whether a filter stopped the request."""
-        said = self.reason.lower()
-        return self.code in _FILTERS or any(words in said for words in _FILTER_WORDS)
-
-    @property
-    def hopeless(self) -> bool:
-        """Whether every other request will fail in the same way: key, credit, model."""
-        return self.status in (401, 402, 403, 404) or self.code == "insufficient_quota"
-
-
-def lower(
-    decoding: Decoding, failure: AttemptError, schemas: Sequence[SchemaMode] = ALL_SCHEMAS
-) -> Decoding | None:
-    """Return the decoding without what the server refused, or None where nothing can go.
+class Ladder:
+    """Know the ways down from a decoding, and which of them have helped.
 
     Parameters
     ----------
-    decoding : Decoding
-        As it was sent.
-    failure : AttemptError
     schemas : sequence of str
         The ways the provider has to ask for JSON, strictest first.
+    limits : sequence of str
+        The names that the limit on tokens may have.
 
-    Examples
-    --------
-    >>> refusal = AttemptError("Unsupported value: 'temperature'", status=400)
-    >>> lower(Decoding(model="m", max_tokens=9, temperature=0.0), refusal).temperature
+    Attributes
+    ----------
+    guess : Decoding, optional
+        What one request was taken with, though the server had named nothing. It counts for all
+        once another request is refused and taken with it: the first may have been a special one.
+    vain : counter of str
+        Refusals, by their words, that no leaving out has changed.
     """
-    if failure.status not in _REFUSALS:
-        return None
-    for sent, words, step in _STEPS:
-        if sent(decoding) and _blames(failure, words):
-            return step(decoding, schemas)
-    return _other_limit(decoding, failure)
+
+    schemas: Sequence[SchemaMode] = ALL_SCHEMAS
+    limits: Sequence[TokenField] = ("max_tokens",)
+    guess: Decoding | None = None
+    vain: Counter[str] = field(default_factory=Counter)
+
+    def hopes(self, failure: AttemptError) -> bool:
+        """Whether leaving something out may help against a refusal."""
+        return failure.declines and self.vain[failure.words] < _VAIN
+
+    def search(self, sent: Decoding, failure: AttemptError, *, scored: bool = True) -> Search:
+        """Start to look for what to leave out of a request that was refused."""
+        return Search(self, sent, failure, scored=scored)
+
+    def steps(self, decoding: Decoding, option: Option) -> list[Decoding]:
+        """Return decodings with less and less of one option."""
+        if option == "logprobs":
+            return list(_fewer_logprobs(decoding))
+        if option == "schema":
+            return list(_looser_schemas(decoding, self.schemas))
+        if option == "temperature":
+            return list(_no_temperature(decoding))
+        return list(_other_limits(decoding, self.limits))
+
+    def ways(self, decoding: Decoding, failure: AttemptError) -> Iterator[Decoding]:
+        """Give the decodings to try after a refusal: what it names first, the dearest last."""
+        for option in failure.blamed:
+            steps = self.steps(decoding, option)
+            # Where `logprobs` is the cause, and not their number, fewer are refused too.
+            yield from steps[-1:] if failure.parameter == "logprobs" else steps
+        if failure.status == 403:  # what is forbidden by name, and nothing else
+            return
+        below = list(self._below(decoding))
+        yield from below
+        for renamed in self.steps(decoding, "limit"):
+            yield renamed
+            yield from list(self._below(renamed))[-1:]
+
+    def _below(self, decoding: Decoding) -> Iterator[Decoding]:
+        for cooler in [decoding, *self.steps(decoding, "temperature")]:
+            for looser in [cooler, *self.steps(cooler, "schema")]:
+                fewer = self.steps(looser, "logprobs")
+                yield from [looser, *(fewer if looser is decoding else fewer[-1:])]
 
 
-def _blames(failure: AttemptError, words: Sequence[str]) -> bool:
-    if failure.parameter:
-        return any(failure.parameter.startswith(word) for word in words)
-    said = failure.reason.lower()
-    return any(word in said for word in words) and any(hint in said for hint in _HINTS)
+class Search:
+    """Look for what to leave out of one request, for as little as possible.
+
+    Where a refusal stays the same, what was left out is put back. Where it turns into another one
+    that does not name what was left out, the search goes on from there.
+
+    Parameters
+    ----------
+    ladder : Ladder
+    sent : Decoding
+        What was refused.
+    failure : AttemptError
+        How.
+    scored : bool
+        Whether the request asks for probabilities at all.
+    """
+
+    def __init__(
+        self, ladder: Ladder, sent: Decoding, failure: AttemptError, *, scored: bool
+    ) -> None:
+        self._ladder, self._sent, self._scored = ladder, sent, scored
+        self._tried = {self._told(sent)}
+        self._blamed: set[Option] = set()
+        self._turn_to(sent, failure)
+
+    def __iter__(self) -> Iterator[Decoding]:
+        """Give what to send next, as long as there is hope; `learn` takes what came of it."""
+        if self._ladder.guess is not None and self._is_new(self._ladder.guess):
+            yield self._ladder.guess
+        while (way := next(self._ways, None)) is not None:
+            if self._is_new(way):
+                yield way
+        self._ladder.vain[self.failure.words] += 1
+
+    def learn(self, way: Decoding, failure: AttemptError) -> None:
+        """Take note of a refusal of `way` too."""
+        changed = _changed(self._base, way)
+        if failure.words != self.failure.words and not changed & {*failure.blamed}:
+            self._turn_to(way, failure)
+
+    def settle(self, way: Decoding) -> Decoding:
+        """Take note that the server took `way`; return what to send from now on."""
+        named = _changed(self._sent, way) <= self._blamed
+        if named or way == self._ladder.guess:
+            self._ladder.guess = None
+            return way
+        self._ladder.guess = way
+        return self._sent
+
+    def _turn_to(self, base: Decoding, failure: AttemptError) -> None:
+        self._base, self.failure = base, failure
+        self._blamed |= {*failure.blamed}
+        hope = self._ladder.hopes(failure)
+        self._ways = self._ladder.ways(base, failure) if hope else iter(())
+
+    def _is_new(self, way: Decoding) -> bool:
+        told = self._told(way)
+        new = told not in self._tried
+        self._tried.add(told)
+        return new
+
+    def _told(self, way: Decoding) -> Decoding:
+        return replace(way.fitted(scored=self._scored), refused=())
 
 
-def _no_temperature(decoding: Decoding, schemas: Sequence[SchemaMode]) -> Decoding:
-    return _without(decoding, f"temperature={decoding.temperature}", temperature=None)
+def _fewer_logprobs(decoding: Decoding) -> Iterator[Decoding]:
+    if decoding.top_logprobs > FEW_LOGPROBS:
+        refused = f"top_logprobs={decoding.top_logprobs}"
+        yield _without(decoding, refused, top_logprobs=FEW_LOGPROBS)
+    if decoding.top_logprobs:
+        yield _without(decoding, "logprobs", top_logprobs=0)
 
 
-def _fewer_logprobs(decoding: Decoding, schemas: Sequence[SchemaMode]) -> Decoding:
-    fewer = FEW_LOGPROBS if decoding.top_logprobs > FEW_LOGPROBS else 0
-    return _without(decoding, f"top_logprobs={decoding.top_logprobs}", top_logprobs=fewer)
+def _looser_schemas(decoding: Decoding, schemas: Sequence[SchemaMode]) -> Iterator[Decoding]:
+    for looser in schemas[schemas.index(decoding.schema) + 1 :]:
+        decoding = _without(decoding, decoding.schema, schema=looser)
+        yield decoding
 
 
-def _no_logprobs(decoding: Decoding, schemas: Sequence[SchemaMode]) -> Decoding:
-    return _without(decoding, "logprobs", top_logprobs=0)
+def _no_temperature(decoding: Decoding) -> Iterator[Decoding]:
+    if decoding.temperature is not None:
+        yield _without(decoding, f"temperature={decoding.temperature}", temperature=None)
 
 
-def _looser_schema(decoding: Decoding, schemas: Sequence[SchemaMode]) -> Decoding:
-    looser = schemas[schemas.index(decoding.schema) + 1]
-    return _without(decoding, decoding.schema, schema=looser)
-
-
-def _other_limit(decoding: Decoding, failure: AttemptError) -> Decoding | None:
+def _other_limits(decoding: Decoding, limits: Sequence[TokenField]) -> Iterator[Decoding]:
     """Call the limit by its other name, unless that was refused before."""
-    field = decoding.token_field
-    blamed = failure.parameter in (None, field) and field in failure.reason
-    if not blamed or not any(hint in failure.reason.lower() for hint in _UNKNOWN):
-        return None
-    other: TokenField = "max_tokens" if field == "max_completion_tokens" else _NEWER
-    if other in decoding.refused:
-        return None
-    # Only models that think insist on the newer name, and their thoughts count.
-    floor = THINKING_FLOOR if other == _NEWER else 0
-    limit = max(decoding.max_tokens, floor)
-    return _without(decoding, field, token_field=other, max_tokens=limit)
+    for other in limits:
+        if other == decoding.token_field or other in decoding.refused:
+            continue
+        # Only models that think insist on the newer name, and their thoughts count.
+        floor = THINKING_FLOOR if other == "max_completion_tokens" else 0
+        limit = max(decoding.max_tokens, floor)
+        yield _without(decoding, decoding.token_field, token_field=other, max_tokens=limit)
 
 
-def _without(decoding: Decoding, refused: str, **changes: Any) -> Decoding:
-    return replace(decoding, refused=(*decoding.refused, refused), **changes)
+def _without(decoding: Decoding, refused: str, **changes: object) -> Decoding:
+    return replace(decoding, refused=(*decoding.refused, refused), **changes)  # type: ignore[arg-type]
 
 
-_REFUSALS = (400, 403, 422, 501)
-_FILTERS = ("content_filter", "content_policy_violation", "moderation_blocked")
-_FILTER_WORDS = ("content filter", "content management policy")
-_NEWER: TokenField = "max_completion_tokens"
-_UNKNOWN = ("support", "unknown", "unrecogni", "unexpected", "extra", "not permitted")
-_HINTS = (*_UNKNOWN, "not allowed", "not enabled", "not available", "invalid", "deprecated", "fail")
-
-_Step = Callable[[Decoding, Sequence[SchemaMode]], Decoding]
-_STEPS: tuple[tuple[Callable[[Decoding], bool], tuple[str, ...], _Step], ...] = (
-    (lambda sent: sent.temperature is not None, ("temperature",), _no_temperature),
-    (lambda sent: sent.top_logprobs > 0, ("top_logprobs",), _fewer_logprobs),
-    (lambda sent: sent.top_logprobs > 0, ("logprobs", "responselogprobs"), _no_logprobs),
-    (
-        lambda sent: sent.schema != "prompt",
-        ("response_format", "output_", "schema", "response_mime", "responsemime", "grammar"),
-        _looser_schema,
-    ),
-)
+def _changed(before: Decoding, after: Decoding) -> set[Option]:
+    pairs: dict[Option, bool] = {
+        "logprobs": before.top_logprobs == after.top_logprobs,
+        "schema": before.schema == after.schema,
+        "temperature": before.temperature == after.temperature,
+        "limit": before.token_field == after.token_field,
+    }
+    return {option for option, same in pairs.items() if not same}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections import deque
 from types import TracebackType
 
@@ -23,6 +24,7 @@ class Limiter:
         self._limit = float(min(_START, most))
         self._lock = threading.Lock()
         self.epoch = 0  # how often the limit fell
+        self._closed = (0.0, "")  # until when, and why
 
     def __reduce__(self) -> tuple[type[Limiter], tuple[int]]:
         # In another process it learns anew.
@@ -45,6 +47,16 @@ class Limiter:
             if epoch == self.epoch:
                 self._limit = max(1.0, self._limit * _DECREASE)
                 self.epoch += 1
+
+    def close(self, seconds: float, why: str) -> None:
+        """Note that the server will answer nothing for so long."""
+        self._closed = (time.monotonic() + seconds, why)
+
+    @property
+    def closed(self) -> str:
+        """Why nothing is asked at present; empty where something may be."""
+        until, why = self._closed
+        return why if time.monotonic() < until else ""
 
 
 class Gate:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 from timevista_hf.rubrics import Modality
@@ -17,6 +18,8 @@ THINKING_FLOOR = 4096  # tokens; a model that thinks may spend 3,000 before its 
 @dataclass(frozen=True, kw_only=True)
 class JudgeOptions:
     """Choose how a model is asked.
+
+    What is given here comes before the options of a preset, and those before the defaults.
 
     Parameters
     ----------
@@ -39,6 +42,9 @@ class JudgeOptions:
         The most requests in flight, ≥ 1; fewer where the server limits the rate.
     attempts : int
         How often a request is tried while the server is busy or out of reach, ≥ 1.
+    body : mapping
+        Fields of the provider's own that every request carries, as ``{"enable_thinking": False}``;
+        mappings in it are merged with those that the judge writes.
 
     Raises
     ------
@@ -60,6 +66,24 @@ class JudgeOptions:
     timeout: float = 120.0
     concurrency: int = 32
     attempts: int = 6
+    body: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    def __new__(cls, **chosen: Any) -> JudgeOptions:
+        """Remember the names that were given, also where their values are the defaults."""
+        made = super().__new__(cls)
+        object.__setattr__(made, "_chosen", tuple(chosen))
+        return made
+
+    def over(self, others: JudgeOptions) -> JudgeOptions:
+        """Return these options, and the others' where nothing was given.
+
+        Examples
+        --------
+        >>> JudgeOptions(max_tokens=1024).over(JudgeOptions(max_tokens=9, attempts=2)).attempts
+        2
+        """
+        chosen: tuple[str, ...] = self._chosen  # type: ignore[attr-defined]
+        return replace(others, **{name: getattr(self, name) for name in chosen})
 
     def __post_init__(self) -> None:
         for name, known in (("modality", get_args(Modality)), ("schema", get_args(SchemaMode))):
@@ -74,12 +98,15 @@ class JudgeOptions:
                 raise ValueError(
                     f"judge option `{name}` must be an integer of at least 1, got {value!r}"
                 )
-        if not self.timeout > 0:
+        if not _is_number(self.timeout) or not self.timeout > 0:
             raise ValueError(f"judge option `timeout` must be above 0, got {self.timeout!r}")
-        if self.temperature is not None and not 0 <= self.temperature <= 2:
+        warm = self.temperature
+        if warm is not None and not (_is_number(warm) and 0 <= warm <= 2):
             raise ValueError(
                 f"judge option `temperature` must be from 0 to 2, got {self.temperature!r}"
             )
+        if not isinstance(self.body, Mapping) or not _is_json(self.body):
+            raise ValueError(f"judge option `body` must be a JSON object, got {self.body!r}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,3 +151,14 @@ class Decoding:
         if self.refused:
             sent["refused"] = list(self.refused)
         return sent | {name: value for name, value in reported.items() if value}
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_json(value: Mapping[str, Any]) -> bool:
+    try:
+        return bool(value == json.loads(json.dumps(dict(value), allow_nan=False)))
+    except (TypeError, ValueError):
+        return False

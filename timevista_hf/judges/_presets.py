@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
+
+from timevista_hf.judges._options import JudgeOptions
+from timevista_hf.loading.known import check_known
 
 _SHIPPED = Path(__file__).with_name("presets.json")
 _VARIABLE = "TIMEVISTA_PRESETS"
@@ -25,12 +28,15 @@ class Preset:
         As the provider spells it.
     base_url, key : str, optional
         Address, and the environment variable of the key, where the family is ``"server"``.
+    options : JudgeOptions
+        How the model is asked, unless it is said where the judge is made.
     """
 
     family: str
     model: str
     base_url: str = ""
     key: str = ""
+    options: JudgeOptions = field(default_factory=JudgeOptions)
 
 
 def load_presets() -> dict[str, Preset]:
@@ -53,15 +59,16 @@ def load_presets() -> dict[str, Preset]:
 
 
 def thinks(model: str) -> bool:
-    """Say whether a model is known to think before it answers, by the start of its name.
+    """Say whether a model is known to think before it answers, or says so in its name.
 
     Examples
     --------
-    >>> thinks("gpt-5.4"), thinks("gpt-4o")
-    (True, False)
+    >>> thinks("gpt-5.4"), thinks("Qwen/Qwen3-VL-8B-Thinking"), thinks("gpt-4o")
+    (True, True, False)
     """
     starts: Sequence[str] = _read(_SHIPPED)["thinking"]
-    return model.rpartition("/")[2].startswith(tuple(starts))
+    name = model.rpartition("/")[2].lower()
+    return name.startswith(tuple(starts)) or "think" in name or "reason" in name
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -74,11 +81,11 @@ def _read(path: Path) -> dict[str, Any]:
     return content
 
 
-def _preset(name: str, entry: Mapping[str, Any]) -> Preset:
+def _preset(name: str, entry: Any) -> Preset:
     try:
-        preset = Preset(**entry)
-    except TypeError as error:
-        raise ValueError(f"preset {name!r}: must have `family` and `model`: {error}") from error
+        preset = _made(entry)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"preset {name!r}: {error}") from error
     if preset.family not in _FAMILIES:
         raise ValueError(
             f"preset {name!r}: `family` must be one of {', '.join(_FAMILIES)}, "
@@ -87,3 +94,16 @@ def _preset(name: str, entry: Mapping[str, Any]) -> Preset:
     if preset.family == "server" and not preset.base_url:
         raise ValueError(f"preset {name!r}: a server needs `base_url`")
     return preset
+
+
+def _made(entry: Any) -> Preset:
+    if not isinstance(entry, dict) or not {"family", "model"} <= set(entry):
+        raise ValueError("must have `family` and `model`")
+    options = [one.name for one in fields(JudgeOptions)]
+    own = [one.name for one in fields(Preset) if one.name != "options"]
+    for name in entry:
+        check_known("field", name, [*own, *options])
+        if name in own and not isinstance(entry[name], str):
+            raise ValueError(f"`{name}` must be a text, got {entry[name]!r}")
+    chosen = JudgeOptions(**{name: entry[name] for name in options if name in entry})
+    return Preset(**{name: entry[name] for name in own if name in entry}, options=chosen)

@@ -13,9 +13,16 @@ from typing import Any, ClassVar
 
 from timevista_hf.judges._access import Key, Secret, check_url
 from timevista_hf.judges._base import Reply, Request
-from timevista_hf.judges._ladder import ALL_SCHEMAS
+from timevista_hf.judges._ladder import ALL_SCHEMAS, Ladder
 from timevista_hf.judges._limiter import Limiter
-from timevista_hf.judges._options import Decoding, JudgeOptions, SchemaMode
+from timevista_hf.judges._options import (
+    THINKING_FLOOR,
+    Decoding,
+    JudgeOptions,
+    SchemaMode,
+    TokenField,
+)
+from timevista_hf.judges._presets import thinks
 from timevista_hf.judges._session import Send, Session
 from timevista_hf.rubrics import Modality
 
@@ -33,38 +40,55 @@ class RemoteJudge(ABC):
         What provider it is.
     name : str
         As given on the command line.
+    model : str
+        As the provider spells it.
     options : JudgeOptions
     base_url : str
     key : Key
         Taken from the environment when the first question is asked.
-    decoding : Decoding
-        What is sent at first.
+    limits : sequence of str
+        The names that the limit on tokens may have, that which is tried first in front.
 
     Raises
     ------
     ValueError
-        For an address with credentials in it, and for options that only local judges have.
+        For an address with credentials in it, for options that only local judges have, and for a
+        `body` that holds what other options say.
     """
 
     schemas: ClassVar[Sequence[SchemaMode]] = ALL_SCHEMAS
+    top_logprobs: ClassVar[int] = 10  # the five scores, each also with a space before it
+    reserved: ClassVar[Sequence[str]]  # fields of the payload that are the judge's own
 
     def __init__(
         self,
         *,
         family: str,
         name: str,
+        model: str,
         options: JudgeOptions,
         base_url: str,
         key: Key,
-        decoding: Decoding,
+        limits: Sequence[TokenField] = ("max_tokens",),
     ) -> None:
         check_url(base_url)
         if not options.rationale:
             raise ValueError(f"judge {name!r}: only local judges can score without a rationale")
+        for field in _names_in(options.body):
+            if field in self.reserved:
+                raise ValueError(f"judge {name!r}: `body` must not hold {field!r}: the judge does")
         self.family, self.name, self.options = family, name, options
         self.base_url = base_url.rstrip("/")
-        self.decoding = decoding
-        self._most = decoding.max_tokens
+        self.decoding = Decoding(
+            model=model,
+            max_tokens=max(options.max_tokens, THINKING_FLOOR if thinks(model) else 0),
+            token_field=limits[0],
+            temperature=options.temperature,
+            top_logprobs=self.top_logprobs if options.logprobs else 0,
+            schema=options.schema if options.schema in self.schemas else self.schemas[-1],
+        )
+        self.ladder = Ladder(self.schemas, limits)
+        self._most = self.decoding.max_tokens
         self._key = key
         self.limiter = Limiter(options.concurrency)
         self.backoff = 1.0  # seconds, doubled with every attempt
@@ -96,12 +120,14 @@ class RemoteJudge(ABC):
             "max_tokens": self._most,
             "schema": options.schema,
             "logprobs": options.logprobs,
+            **({"body": dict(options.body)} if options.body else {}),
         }
 
     def payload(self, request: Request, decoding: Decoding | None = None) -> dict[str, Any]:
         """Write the body of a request; without what the server has refused so far."""
         decoding = decoding or self.decoding
-        return self._write(request, decoding.fitted(scored=request.scored))
+        written = self._write(request, decoding.fitted(scored=request.scored))
+        return _merged(written, self.options.body)
 
     def reply_of(self, response: Mapping[str, Any], decoding: Decoding | None = None) -> Reply:
         """Read the body of a successful response to a payload with that decoding."""
@@ -145,28 +171,17 @@ def base64_of(image: bytes) -> str:
     return b64encode(image).decode("ascii")
 
 
-def count(usage: Any, *names: str) -> int:
-    """Add up the tokens that a server reports under those names.
-
-    Examples
-    --------
-    >>> count({"prompt_tokens": 700, "cached": None}, "prompt_tokens", "cached")
-    700
-    """
-    reported = [usage.get(name) for name in names] if isinstance(usage, Mapping) else []
-    return sum(number for number in reported if type(number) is int)
+def _names_in(body: Mapping[str, Any], place: str = "") -> Iterator[str]:
+    for name, value in body.items():
+        yield f"{place}{name}"
+        if isinstance(value, Mapping):
+            yield from _names_in(value, f"{place}{name}.")
 
 
-def text_in(value: Any) -> str:
-    """Return a reply's text; nothing is an empty one.
-
-    Raises
-    ------
-    TypeError
-        For what is no text.
-    """
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        raise TypeError(f"a text is needed, got {type(value).__name__}")
-    return value
+def _merged(written: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(written)
+    for name, value in own.items():
+        inside = merged.get(name)
+        both = isinstance(inside, Mapping) and isinstance(value, Mapping)
+        merged[name] = _merged(inside, value) if both else value  # type: ignore[arg-type]
+    return merged

@@ -4,27 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import math
 import queue
 import random
-import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, suppress
-from dataclasses import replace
-from email.utils import parsedate_to_datetime
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Protocol
 
 from timevista_hf.judges._access import Secret
 from timevista_hf.judges._base import Reply, Request
-from timevista_hf.judges._ladder import AttemptError, lower
+from timevista_hf.judges._failures import AttemptError
+from timevista_hf.judges._ladder import Ladder
 from timevista_hf.judges._limiter import Gate, Limiter
-from timevista_hf.judges._options import Decoding, JudgeOptions, SchemaMode
+from timevista_hf.judges._options import Decoding, JudgeOptions
 
 Send = Callable[[dict[str, Any]], Awaitable[Mapping[str, Any]]]
 
-LONGEST_WAIT = 120.0  # seconds; a server that wants more is asked again after these
 _LONGEST_BACKOFF = 60.0  # seconds
 _STRIKES = 3  # hopeless failures in a row, after which the rest of a session is not asked
 _LONGEST_REASON = 300  # characters
@@ -36,10 +33,10 @@ class Asked(Protocol):
     Attributes
     ----------
     options : JudgeOptions
-    schemas : sequence of str
-        Ways to ask for JSON, the strictest first.
     decoding : Decoding
         What is sent; lowered where the server refuses some of it.
+    ladder : Ladder
+        The ways down from there.
     limiter : Limiter
     backoff : float
         Seconds, doubled with every attempt.
@@ -48,12 +45,10 @@ class Asked(Protocol):
 
     options: JudgeOptions
     decoding: Decoding
+    ladder: Ladder
     limiter: Limiter
     backoff: float
     sleep: Callable[[float], Awaitable[None]]
-
-    @property
-    def schemas(self) -> Sequence[SchemaMode]: ...
 
     def payload(self, request: Request, decoding: Decoding) -> dict[str, Any]: ...
 
@@ -142,34 +137,81 @@ class Session:
             self._done.put((request, task))
 
 
+@dataclass(eq=False)
+class _Turn:
+    """One request, and what it has taken so far; what the server declined is no attempt."""
+
+    request: Request
+    attempts: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    def pay(self, tokens: tuple[int, int]) -> None:
+        """Count what an attempt has cost."""
+        self.input_tokens += tokens[0]
+        self.output_tokens += tokens[1]
+
+
 class Line:
     """The way to the server that the requests of one session share."""
 
     def __init__(self, judge: Asked, key: Secret, send: Send, gate: Gate) -> None:
         self._judge, self._key, self._send, self._gate = judge, key, send, gate
+        self._searching = asyncio.Lock()
         self._strikes = 0  # hopeless failures since the last answer
-        self._given_up = ""
+        self._given_up = judge.limiter.closed
 
     async def answer(self, request: Request) -> Reply:
         """Ask until there is an answer, or a reason why there will be none."""
-        judge, wasted, attempt = self._judge, (0, 0), 0
+        turn = _Turn(request)
         while not self._given_up:
-            async with self._gate:
-                decoding, epoch = judge.decoding, judge.limiter.epoch
-                outcome = await self._attempt(judge.payload(request, decoding))
+            sent = self._judge.decoding
+            outcome = await self._try(turn, sent)
+            if isinstance(outcome, AttemptError) and self._judge.ladder.hopes(outcome):
+                async with self._searching:
+                    if self._judge.decoding != sent:
+                        continue  # meanwhile another request has found what to leave out
+                    sent, outcome = await self._search(turn, sent, outcome)
+            if isinstance(outcome, AttemptError):
+                return self._failed(outcome, turn)
+            decoding = sent.fitted(scored=request.scored)
+            return self._settled(self._judge.reply_of(outcome, decoding), turn)
+        return Reply("", "error", reason=self._given_up)
+
+    async def _search(
+        self, turn: _Turn, sent: Decoding, failure: AttemptError
+    ) -> tuple[Decoding, Mapping[str, Any] | AttemptError]:
+        """Leave out what is optional until the server takes the request, or nothing has helped."""
+        judge = self._judge
+        search = judge.ladder.search(sent, failure, scored=turn.request.scored)
+        for way in search:
+            outcome = await self._try(turn, way)
             if not isinstance(outcome, AttemptError):
-                reply = self._read(outcome, decoding.fitted(scored=request.scored))
-                return self._settled(reply, wasted, attempt + 1)
-            wasted = (wasted[0] + outcome.tokens[0], wasted[1] + outcome.tokens[1])
-            if self._step_down(decoding, outcome):
-                continue
-            attempt += 1
+                judge.decoding = search.settle(way)
+                return way, outcome
+            if not outcome.declines:
+                return sent, outcome
+            search.learn(way, outcome)
+        return sent, search.failure
+
+    async def _try(self, turn: _Turn, decoding: Decoding) -> Mapping[str, Any] | AttemptError:
+        """Send a request, again and again while the server is busy or out of reach."""
+        judge = self._judge
+        while True:
+            async with self._gate:
+                epoch = judge.limiter.epoch
+                outcome = await self._attempt(judge.payload(turn.request, decoding))
+            if not isinstance(outcome, AttemptError):
+                return outcome
+            turn.pay(outcome.tokens)
+            if outcome.declines:
+                return outcome
+            turn.attempts += 1
             if outcome.crowded:
                 judge.limiter.throttle(epoch)
-            if not outcome.passes or attempt >= judge.options.attempts:
-                return self._failed(outcome, wasted, attempt)
-            await judge.sleep(self._pause(outcome, attempt))
-        return Reply("", "error", reason=self._given_up)
+            if not outcome.passes or turn.attempts >= judge.options.attempts or self._given_up:
+                return outcome
+            await judge.sleep(self._pause(outcome, turn.attempts))
 
     async def _attempt(self, payload: dict[str, Any]) -> Mapping[str, Any] | AttemptError:
         limit = self._judge.options.timeout
@@ -180,85 +222,57 @@ class Line:
         except AttemptError as failure:
             return failure
 
-    def _read(self, response: Mapping[str, Any], decoding: Decoding) -> Reply:
-        try:
-            return self._judge.reply_of(response, decoding)
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
-            # A server may send any JSON; none of it may end the run.
-            reason = f"the response has an unknown form ({type(error).__name__})"
-            return Reply("", "error", reason=reason, options=decoding.used())
-
-    def _step_down(self, sent: Decoding, failure: AttemptError) -> bool:
-        lowered = lower(sent, failure, self._judge.schemas)
-        # Many requests are refused at once; the first one lowers the decoding for all.
-        if lowered is not None and self._judge.decoding == sent:
-            self._judge.decoding = lowered
-        return lowered is not None
-
     def _pause(self, failure: AttemptError, attempt: int) -> float:
         """Give the seconds to wait: as the server says, or at random, so that crowds disperse."""
         base = self._judge.backoff
         if failure.retry_after is not None:
-            return min(failure.retry_after, LONGEST_WAIT) + random.uniform(0, base)
+            return failure.retry_after + random.uniform(0, base)
         return random.uniform(0, min(_LONGEST_BACKOFF, base * 2 ** (attempt - 1)))
 
-    def _settled(self, reply: Reply, wasted: tuple[int, int], attempt: int) -> Reply:
+    def _settled(self, reply: Reply, turn: _Turn) -> Reply:
         self._judge.limiter.succeed()
         self._strikes = 0
-        options = {**reply.options, "attempts": attempt} if attempt > 1 else reply.options
-        return self._safe(
-            replace(
-                reply,
-                options=options,
-                input_tokens=reply.input_tokens + wasted[0],
-                output_tokens=reply.output_tokens + wasted[1],
-            )
-        )
+        attempts = {"attempts": turn.attempts + 1} if turn.attempts else {}
+        options, reason = {**reply.options, **attempts}, self._said(reply.reason)
+        return self._safe(replace(reply, options=options, reason=reason), turn)
 
-    def _failed(self, failure: AttemptError, wasted: tuple[int, int], attempt: int) -> Reply:
-        tries = f" ({attempt} attempts)" if attempt > 1 else ""
+    def _failed(self, failure: AttemptError, turn: _Turn) -> Reply:
+        attempts = max(turn.attempts, 1)
+        tries = f" ({attempts} attempts)" if attempts > 1 else ""
         status = f"status {failure.status}: " if failure.status is not None else ""
-        # Hidden before it is cut: half a key would not be recognised.
-        said = self._key.hide(failure.reason)[:_LONGEST_REASON]
-        reply = self._safe(
-            Reply(
-                "",
-                "refused" if failure.refuses else "error",
-                reason=f"{status}{said}{tries}",
-                options=self._judge.decoding.used(attempts=attempt),
-                input_tokens=wasted[0],
-                output_tokens=wasted[1],
-            )
+        reason = f"{status}{self._said(failure.reason)}{tries}"
+        options = self._judge.decoding.used(attempts=attempts)
+        failed = Reply(
+            "", "refused" if failure.refuses else "error", reason=reason, options=options
         )
+        reply = self._safe(failed, turn)
         self._strikes = self._strikes + 1 if failure.hopeless else 0
-        if self._strikes == _STRIKES:
+        if failure.spent:
+            self._given_up = f"not asked any more: {reply.reason}"
+            self._judge.limiter.close(failure.retry_after or 0.0, self._given_up)
+        elif self._strikes == _STRIKES:
             self._given_up = f"not asked after {_STRIKES} failures in a row: {reply.reason}"
         return reply
 
-    def _safe(self, reply: Reply) -> Reply:
-        """Take the key out of whatever a server may have echoed."""
+    def _said(self, reason: str) -> str:
+        # Hidden before it is cut: half a key would not be recognised.
+        return self._key.hide(reason)[:_LONGEST_REASON]
+
+    def _safe(self, reply: Reply, turn: _Turn) -> Reply:
+        """Add what the attempts before have cost, and hide the key that a server may have echoed.
+
+        The text stays as it came, and hides the key where it is written.
+        """
         hide = self._key.hide
         options = {
             name: hide(value) if isinstance(value, str) else value
             for name, value in reply.options.items()
         }
-        return replace(reply, text=hide(reply.text), reason=hide(reply.reason), options=options)
-
-
-def wait_of(headers: Mapping[str, str]) -> float | None:
-    """Read how many seconds a server asks to wait: a number, or the date of an HTTP header.
-
-    Examples
-    --------
-    >>> wait_of({"retry-after": "1.5"})
-    1.5
-    """
-    said = headers.get("retry-after")
-    if said is None:
-        return None
-    with suppress(ValueError):
-        seconds = float(said)
-        return max(0.0, seconds) if math.isfinite(seconds) else None
-    with suppress(ValueError, TypeError, OverflowError):
-        return max(0.0, parsedate_to_datetime(said).timestamp() - time.time())
-    return None
+        return replace(
+            reply,
+            reason=hide(reply.reason),
+            options=options,
+            input_tokens=reply.input_tokens + turn.input_tokens,
+            output_tokens=reply.output_tokens + turn.output_tokens,
+            secret=self._key,
+        )

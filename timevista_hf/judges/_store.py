@@ -67,7 +67,9 @@ class Store:
     def put(self, key: str, reply: Reply) -> None:
         """Keep a reply; it survives the process from here on."""
         # JSON in ASCII: half an emoji, as a cut reply may end in, has no UTF-8.
-        said = json.dumps({**vars(reply), "options": dict(reply.options)})
+        kept = {**vars(reply.masked), "options": dict(reply.options)}
+        del kept["secret"]
+        said = json.dumps(kept)
         self._connection.execute("INSERT OR REPLACE INTO replies VALUES (?, ?)", (key, said))
 
     def __len__(self) -> int:

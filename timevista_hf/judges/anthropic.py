@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 from timevista_hf.judges._access import Key, Secret, import_client
 from timevista_hf.judges._base import Reply, Request
 from timevista_hf.judges._options import Decoding, JudgeOptions, SchemaMode
-from timevista_hf.judges._remote import RemoteJudge, base64_of, count, text_in
+from timevista_hf.judges._reading import split_content, tolerant, without_answer
+from timevista_hf.judges._remote import RemoteJudge, base64_of
 from timevista_hf.judges._session import Send
 from timevista_hf.judges._stainless import posting
 
@@ -34,6 +35,7 @@ def payload(request: Request, decoding: Decoding) -> dict[str, Any]:
     return body
 
 
+@tolerant
 def reply_of(response: Mapping[str, Any], decoding: Decoding) -> Reply:
     """Read the body of a message.
 
@@ -43,21 +45,17 @@ def reply_of(response: Mapping[str, Any], decoding: Decoding) -> Reply:
     >>> reply_of(said, Decoding(model="m", max_tokens=3)).status
     'refused'
     """
-    usage = response.get("usage")
-    made: dict[str, Any] = {
-        "options": decoding.used(model=response.get("model")),
-        "input_tokens": count(usage, *_READ),
-        "output_tokens": count(usage, "output_tokens"),
-    }
-    blocks = response.get("content") or []
-    text = "".join(text_in(block.get("text")) for block in blocks if block.get("type") == "text")
+    options = decoding.used(model=response.get("model"))
+    text, thoughts = split_content(response.get("content"))
     stopped = response.get("stop_reason")
     if stopped == "refusal":
-        return Reply("", "refused", reason="the model refused to answer", **made)
+        return Reply("", "refused", reason="the model refused to answer", options=options)
     if stopped in ("max_tokens", "model_context_window_exceeded"):
         reason = f"the reply was cut after {decoding.max_tokens} tokens (`max_tokens`)"
-        return Reply(text, "truncated", reason=reason, **made)
-    return Reply(text, **made)
+        return Reply(text, "truncated", reason=reason, options=options)
+    if thoughts and not text.strip():
+        return without_answer(["thinking"], options)
+    return Reply(text, options=options)
 
 
 class AnthropicJudge(RemoteJudge):
@@ -81,6 +79,11 @@ class AnthropicJudge(RemoteJudge):
     """
 
     schemas: ClassVar[Sequence[SchemaMode]] = ("json_schema", "prompt")
+    top_logprobs: ClassVar[int] = 0
+    reserved: ClassVar[Sequence[str]] = (
+        *("model", "messages", "system", "temperature", "max_tokens", "output_config.format"),
+        "stream",
+    )
 
     def __init__(
         self, model: str, options: JudgeOptions | None = None, *, name: str | None = None
@@ -90,15 +93,10 @@ class AnthropicJudge(RemoteJudge):
         super().__init__(
             family="anthropic",
             name=name,
+            model=model,
             options=options,
             base_url=os.environ.get("ANTHROPIC_BASE_URL") or _HOME,
             key=Key(name, ("ANTHROPIC_API_KEY",)),
-            decoding=Decoding(
-                model=model,
-                max_tokens=options.max_tokens,
-                temperature=options.temperature,
-                schema="json_schema" if options.schema == "json_schema" else "prompt",
-            ),
         )
 
     def _write(self, request: Request, decoding: Decoding) -> dict[str, Any]:
@@ -132,6 +130,3 @@ def _shown(request: Request) -> list[dict[str, Any]]:
         return [question]
     source = {"type": "base64", "media_type": "image/png", "data": base64_of(request.image)}
     return [{"type": "image", "source": source}, question]
-
-
-_READ = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import functools
-import json
 import os
 from base64 import b64decode
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, ClassVar
 
 from timevista_hf.judges._access import Key, Secret, import_client
 from timevista_hf.judges._base import Reply, Request
-from timevista_hf.judges._ladder import AttemptError
-from timevista_hf.judges._options import THINKING_FLOOR, Decoding, JudgeOptions
-from timevista_hf.judges._presets import thinks
-from timevista_hf.judges._remote import RemoteJudge, base64_of, count, text_in
-from timevista_hf.judges._session import Send, wait_of
+from timevista_hf.judges._failures import AttemptError
+from timevista_hf.judges._options import Decoding, JudgeOptions
+from timevista_hf.judges._reading import fault, json_in, split_content, tolerant, without_answer
+from timevista_hf.judges._remote import RemoteJudge, base64_of
+from timevista_hf.judges._session import Send
 from timevista_hf.judges._spread import Token, spread_of
 
-TOP_LOGPROBS = 10  # the five scores, each also with a space before it
 _HOME = "https://generativelanguage.googleapis.com"
+_FORM = (
+    *("maxOutputTokens", "temperature", "responseLogprobs", "logprobs"),
+    *("responseMimeType", "responseJsonSchema"),
+)
 
 
 def payload(request: Request, decoding: Decoding) -> dict[str, Any]:
@@ -41,6 +43,7 @@ def payload(request: Request, decoding: Decoding) -> dict[str, Any]:
     }
 
 
+@tolerant
 def reply_of(response: Mapping[str, Any], decoding: Decoding) -> Reply:
     """Read the body of a response, in the camel case of the REST interface.
 
@@ -50,30 +53,29 @@ def reply_of(response: Mapping[str, Any], decoding: Decoding) -> Reply:
     >>> reply_of(blocked, Decoding(model="m", max_tokens=3)).status
     'refused'
     """
-    usage = response.get("usageMetadata")
-    made: dict[str, Any] = {
-        "options": decoding.used(model=response.get("modelVersion")),
-        "input_tokens": count(usage, "promptTokenCount"),
-        "output_tokens": count(usage, *_WRITTEN),
-    }
+    options = decoding.used(model=response.get("modelVersion"))
     blocked = (response.get("promptFeedback") or {}).get("blockReason")
     if blocked:
-        return Reply("", "refused", reason=f"the request was blocked: {blocked}", **made)
+        reason = f"the request was blocked: {blocked}"
+        return Reply("", "refused", reason=reason, options=options)
     if not response.get("candidates"):
-        return Reply("", "error", reason="the response holds no candidate", **made)
+        return Reply("", "error", reason="the response holds no candidate", options=options)
     candidate = response["candidates"][0]
-    parts = (candidate.get("content") or {}).get("parts") or []
-    text = "".join(text_in(part.get("text")) for part in parts if not part.get("thought"))
+    text, thoughts = split_content((candidate.get("content") or {}).get("parts"))
     stopped = candidate.get("finishReason")
     if stopped in _FILTERED:
-        return Reply("", "refused", reason=f"the reply was blocked: {stopped}", **made)
+        reason = f"the reply was blocked: {stopped}"
+        return Reply("", "refused", reason=reason, options=options)
     if stopped == "MAX_TOKENS":
         reason = f"the reply was cut after {decoding.max_tokens} tokens (`max_tokens`)"
-        return Reply(text, "truncated", reason=reason, **made)
+        return Reply(text, "truncated", reason=reason, options=options)
     if stopped not in (None, "STOP"):
-        return Reply(text, "error", reason=f"the reply was broken off: {stopped}", **made)
+        reason = f"the reply was broken off: {stopped}"
+        return Reply(text, "error", reason=reason, options=options)
+    if thoughts and not text.strip():
+        return without_answer(["thought"], options)
     spread = spread_of(text, _tokens(candidate))
-    return Reply(text, expected_score=spread.expected, mass=spread.mass, **made)
+    return Reply(text, expected_score=spread.expected, mass=spread.mass, options=options)
 
 
 class GeminiJudge(RemoteJudge):
@@ -94,6 +96,11 @@ class GeminiJudge(RemoteJudge):
         GOOGLE_API_KEY is set is an error of the first question.
     """
 
+    reserved: ClassVar[Sequence[str]] = (
+        *("contents", "systemInstruction"),
+        *(f"generationConfig.{name}" for name in _FORM),
+    )
+
     def __init__(
         self, model: str, options: JudgeOptions | None = None, *, name: str | None = None
     ) -> None:
@@ -102,16 +109,10 @@ class GeminiJudge(RemoteJudge):
         super().__init__(
             family="gemini",
             name=name,
+            model=model,
             options=options,
             base_url=os.environ.get("GOOGLE_GEMINI_BASE_URL") or _HOME,
             key=Key(name, ("GEMINI_API_KEY", "GOOGLE_API_KEY")),
-            decoding=Decoding(
-                model=model,
-                max_tokens=max(options.max_tokens, THINKING_FLOOR if thinks(model) else 0),
-                temperature=options.temperature,
-                top_logprobs=TOP_LOGPROBS if options.logprobs else 0,
-                schema=options.schema,
-            ),
         )
 
     def _write(self, request: Request, decoding: Decoding) -> dict[str, Any]:
@@ -142,10 +143,15 @@ class GeminiJudge(RemoteJudge):
 
         failure: AttemptError | None = None
         try:
-            said = await models.generate_content(model=self.model, **_as_arguments(body))
-            return _read_json(said.sdk_http_response.body)
+            arguments = _as_arguments(body, self.options.body)
+            said = await models.generate_content(model=self.model, **arguments)
+            return json_in(said.sdk_http_response.body or "")
+        except AttemptError as error:
+            failure = error
         except _load_client(self.name).errors.APIError as error:
-            failure = _fault(error)
+            headers = dict(getattr(error.response, "headers", None) or {})
+            lower = {name.lower(): value for name, value in headers.items()}
+            failure = fault(error.details, status=error.code, headers=lower)
         except httpx2.TimeoutException:
             failure = AttemptError("no answer in time", code="timeout")
         except (httpx2.HTTPError, OSError) as error:
@@ -167,8 +173,8 @@ def _shown(request: Request) -> list[dict[str, Any]]:
     return [{"inlineData": {"mimeType": "image/png", "data": base64_of(request.image)}}, question]
 
 
-def _as_arguments(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Turn the body into what the client takes; it wants the picture's bytes."""
+def _as_arguments(body: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """Turn the body into what the client takes: the picture's bytes, and what is `own` apart."""
     [content] = body["contents"]
     parts = []
     for part in content["parts"]:
@@ -176,39 +182,14 @@ def _as_arguments(body: Mapping[str, Any]) -> dict[str, Any]:
             inline = part["inlineData"]
             part = {"inlineData": {**inline, "data": b64decode(inline["data"])}}
         parts.append(part)
+    form = body["generationConfig"]
     config = {
-        **body["generationConfig"],
+        **{name: form[name] for name in _FORM if name in form},
         "systemInstruction": body["systemInstruction"],
         "shouldReturnHttpResponse": True,
+        "httpOptions": {"extraBody": dict(own)} if own else None,
     }
     return {"contents": [{**content, "parts": parts}], "config": config}
-
-
-def _read_json(body: str | None) -> Mapping[str, Any]:
-    response = json.loads(body or "")
-    if not isinstance(response, Mapping):
-        raise ValueError("no JSON object")
-    return response
-
-
-def _fault(error: Any) -> AttemptError:
-    headers = getattr(error.response, "headers", None) or {}
-    details = error.details if isinstance(error.details, Mapping) else {}
-    asked = _delay((details.get("error") or {}).get("details") or ())
-    return AttemptError(
-        str(error.message or "no reason given"),
-        status=error.code,
-        retry_after=wait_of({name.lower(): value for name, value in headers.items()}) or asked,
-    )
-
-
-def _delay(details: Sequence[Mapping[str, Any]]) -> float | None:
-    """Read the wait that Google states in an error's body, as ``"7s"``."""
-    for detail in details:
-        delay = str(detail.get("retryDelay", "")).removesuffix("s")
-        if delay:
-            return wait_of({"retry-after": delay})
-    return None
 
 
 def _tokens(candidate: Mapping[str, Any]) -> Iterator[Token]:
@@ -219,13 +200,13 @@ def _tokens(candidate: Mapping[str, Any]) -> Iterator[Token]:
         yield Token(
             spelling=chosen.get("token", "").encode(),
             likeliest=[
+                # Google leaves out a number that is 0.
                 (one.get("token", ""), one.get("logProbability", 0.0))
                 for one in top.get("candidates") or ()
             ],
         )
 
 
-_WRITTEN = ("candidatesTokenCount", "thoughtsTokenCount")
 _FILTERED = (
     "SAFETY",
     "RECITATION",

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, ClassVar
 
 from timevista_hf.judges._access import Key, Secret, check_url
 from timevista_hf.judges._base import Reply, Request
-from timevista_hf.judges._options import THINKING_FLOOR, Decoding, JudgeOptions, TokenField
-from timevista_hf.judges._presets import thinks
-from timevista_hf.judges._remote import RemoteJudge, base64_of, count, text_in
+from timevista_hf.judges._failures import filters
+from timevista_hf.judges._ladder import BOTH_LIMITS
+from timevista_hf.judges._options import Decoding, JudgeOptions
+from timevista_hf.judges._reading import is_thought, split_content, tolerant, without_answer
+from timevista_hf.judges._remote import RemoteJudge, base64_of
 from timevista_hf.judges._session import Send
 from timevista_hf.judges._spread import Token, spread_of
 from timevista_hf.judges._stainless import posting
 
-TOP_LOGPROBS = 10  # the five scores, each also with a space before it
 _HOME = "https://api.openai.com/v1"
 _ROUTER = "https://router.huggingface.co/v1"
 
@@ -46,6 +47,7 @@ def payload(request: Request, decoding: Decoding) -> dict[str, Any]:
     return body
 
 
+@tolerant
 def reply_of(response: Mapping[str, Any], decoding: Decoding) -> Reply:
     """Read the body of a response with status 200.
 
@@ -55,30 +57,37 @@ def reply_of(response: Mapping[str, Any], decoding: Decoding) -> Reply:
     >>> reply_of({"choices": [said]}, Decoding(model="m", max_tokens=3)).status
     'truncated'
     """
-    usage = response.get("usage")
-    made: dict[str, Any] = {
-        "options": decoding.used(
-            model=response.get("model"), fingerprint=response.get("system_fingerprint")
-        ),
-        "input_tokens": count(usage, "prompt_tokens"),
-        "output_tokens": count(usage, "completion_tokens"),
-    }
+    options = decoding.used(
+        model=response.get("model"), fingerprint=response.get("system_fingerprint")
+    )
     if not response.get("choices"):
-        return Reply("", "error", reason="the response holds no choice", **made)
+        said = response.get("message") or response.get("detail")
+        reason = f"the response holds no choice{f': {said}' if said else ''}"
+        return Reply("", "error", reason=reason, options=options)
     choice = response["choices"][0]
     message = choice.get("message") or {}
-    text, refusal = text_in(message.get("content")), text_in(message.get("refusal"))
-    stopped = choice.get("finish_reason")
-    if refusal or stopped == "content_filter":
-        reason = refusal or "a content filter stopped the reply"
-        return Reply("", "refused", reason=reason, **made)
-    if stopped == "length":
+    text, thoughts = split_content(message.get("content"))
+    stopped = str(choice.get("finish_reason") or "").lower()
+    if refusal := _refusal(message, stopped):
+        return Reply("", "refused", reason=refusal, options=options)
+    if stopped in _CUT:
         reason = f"the reply was cut after {decoding.max_tokens} tokens (`max_tokens`)"
-        return Reply(text, "truncated", reason=reason, **made)
-    if stopped == "error":
-        return Reply(text, "error", reason="the server broke off the reply", **made)
+        return Reply(text, "truncated", reason=reason, options=options)
+    if "error" in stopped:
+        return Reply(text, "error", reason="the server broke off the reply", options=options)
+    beside = [name for name, value in message.items() if value and is_thought(name)]
+    if not text.strip() and (thoughts or beside):
+        return without_answer(beside or ["content"], options)
     spread = spread_of(text, _tokens(choice))
-    return Reply(text, expected_score=spread.expected, mass=spread.mass, **made)
+    return Reply(text, expected_score=spread.expected, mass=spread.mass, options=options)
+
+
+def _refusal(message: Mapping[str, Any], stopped: str) -> str:
+    content = message.get("content")
+    parts = content if isinstance(content, list) else []
+    refusals = [message.get("refusal"), *(part.get("refusal") for part in parts)]
+    said = next((one for one in refusals if one), "")
+    return str(said or ("a content filter stopped the reply" if filters(stopped) else ""))
 
 
 class OpenAIJudge(RemoteJudge):
@@ -104,6 +113,11 @@ class OpenAIJudge(RemoteJudge):
         Where the address is not one. A missing key is an error of the first question.
     """
 
+    reserved: ClassVar[Sequence[str]] = (
+        *("model", "messages", "temperature", "logprobs", "top_logprobs", "response_format"),
+        *("max_tokens", "max_completion_tokens", "n", "stream"),
+    )
+
     def __init__(
         self,
         model: str,
@@ -115,22 +129,15 @@ class OpenAIJudge(RemoteJudge):
         key: Key | None = None,
     ) -> None:
         options, name = options or JudgeOptions(), name or f"{family}:{model}"
-        # OpenAI takes the newer name from every model; other servers may know the older one only.
-        field: TokenField = "max_completion_tokens" if family == "openai" else "max_tokens"
         super().__init__(
             family=family,
             name=name,
+            model=model,
             options=options,
             base_url=base_url or os.environ.get("OPENAI_BASE_URL") or _HOME,
             key=key or Key(name, ("OPENAI_API_KEY",)),
-            decoding=Decoding(
-                model=model,
-                max_tokens=max(options.max_tokens, THINKING_FLOOR if thinks(model) else 0),
-                token_field=field,
-                temperature=options.temperature,
-                top_logprobs=TOP_LOGPROBS if options.logprobs else 0,
-                schema=options.schema,
-            ),
+            # OpenAI takes the newer name from every model; others may know the older one only.
+            limits=BOTH_LIMITS if family == "openai" else BOTH_LIMITS[::-1],
         )
 
     def _write(self, request: Request, decoding: Decoding) -> dict[str, Any]:
@@ -215,3 +222,6 @@ def _tokens(choice: Mapping[str, Any]) -> Iterator[Token]:
             spelling=entry["token"].encode() if spelling is None else bytes(spelling),
             likeliest=[(one["token"], one["logprob"]) for one in entry.get("top_logprobs") or ()],
         )
+
+
+_CUT = ("length", "max_tokens", "model_length")  # the last is Mistral's

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Generic, Protocol, TypeVar
 
 from timevista_hf.judges import Judge, Reply, Request, Store
+from timevista_hf.rubrics import UnparsableReplyError
 
 WINDOW = 64  # cases held in memory at once
 
@@ -19,6 +20,7 @@ class _Outcome(Protocol):
 
 Case = TypeVar("Case")
 Row = TypeVar("Row", bound=_Outcome)
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +82,23 @@ def _ask_window(
         )
 
 
-def writable(text: str) -> str:
-    """Replace half an emoji, which JSON can spell and no file of UTF-8 can hold."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+def parsed(reply: Reply, parse: Callable[[str], Found]) -> Found:
+    """Parse a reply as it came, but for the words of the error: they quote it without a key.
+
+    Raises
+    ------
+    UnparsableReplyError
+    """
+    try:
+        return parse(reply.text)
+    except UnparsableReplyError:
+        parse(reply.masked.text)  # to say the same of what may be written
+        raise UnparsableReplyError("the reply cannot be read") from None
+
+
+def writable(reply: Reply, text: str) -> str:
+    """Make of a text of a reply one that may be written: without a key, and in UTF-8.
+
+    Half an emoji, which JSON can spell, has none.
+    """
+    return reply.hide(text).encode("utf-8", "replace").decode("utf-8")

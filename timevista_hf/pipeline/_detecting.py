@@ -11,14 +11,14 @@ from timevista_hf._version import __version__
 from timevista_hf.cases import AnomalyCase
 from timevista_hf.detection import LONGEST_TEXT, Detection, DetectionQuestion, Example
 from timevista_hf.judges import Judge, Reply, Request, Store
-from timevista_hf.pipeline._asking import Asked, ask_all, writable
+from timevista_hf.pipeline._asking import Asked, ask_all, parsed, writable
 from timevista_hf.rendering import (
     AnomalyRenderer,
     AnomalyStyle,
     describe_anomalies,
     panel_grid,
 )
-from timevista_hf.rubrics import UnparsableReplyError
+from timevista_hf.rubrics import UnparsableReplyError, cut_thoughts
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +128,7 @@ def _detection(
     """Read a reply; one that failed names nothing, whatever its text holds."""
     unread = _unread(case, question, judge, run, render, reply)
     try:
-        answer = question.parse(reply.text)
+        answer = parsed(reply, question.parse)
     except UnparsableReplyError as error:
         failed = unread.status != "ok"
         return [unread if failed else replace(unread, status="unparsable", reason=str(error))]
@@ -140,7 +140,7 @@ def _detection(
             unread,
             events=answer.events,
             variates=answer.variates,
-            rationale=writable(answer.rationale),
+            rationale=writable(reply, answer.rationale),
             repairs=answer.repairs,
             rejected=answer.rejected,
         )
@@ -164,8 +164,8 @@ def _unread(
         question=question.identity,
         judge=judge,
         status=reply.status,
-        reason=writable(reply.reason),
-        text=writable(reply.text[:LONGEST_TEXT]),
+        reason=writable(reply, reply.reason),
+        text=_shortened(writable(reply, reply.text)),
         run=run,
         options=json.dumps(dict(reply.options), sort_keys=True),
         render=render,
@@ -173,3 +173,8 @@ def _unread(
         input_tokens=reply.input_tokens,
         output_tokens=reply.output_tokens,
     )
+
+
+def _shortened(text: str) -> str:
+    """Cut a reply that is too long: its thoughts first, as the answer comes after them."""
+    return text if len(text) <= LONGEST_TEXT else cut_thoughts(text)[:LONGEST_TEXT]

@@ -12,7 +12,7 @@ from timevista_hf._version import __version__
 from timevista_hf.cases import ForecastCase
 from timevista_hf.constraints import find_breaches
 from timevista_hf.judges import Judge, Reply, Request, Store
-from timevista_hf.pipeline._asking import Asked, ask_all, writable
+from timevista_hf.pipeline._asking import Asked, ask_all, parsed, writable
 from timevista_hf.rendering import Renderer, Style, describe_case
 from timevista_hf.rubrics import JointRubric, Judgment, Modality, Rubric, UnparsableReplyError
 
@@ -170,7 +170,7 @@ def _judgments(
     if reply.status != "ok":
         return unread
     try:
-        verdicts = rubric.parse_parts(reply.text)
+        verdicts = parsed(reply, rubric.parse_parts)
     except UnparsableReplyError as error:
         return [replace(entry, status="unparsable", reason=str(error)) for entry in unread]
     return [
@@ -179,7 +179,7 @@ def _judgments(
             score=verdict.score,
             expected_score=reply.expected_score,
             mass=reply.mass,
-            rationale=writable(verdict.rationale),
+            rationale=writable(reply, verdict.rationale),
         )
         for entry, verdict in zip(unread, verdicts, strict=True)
     ]
@@ -202,7 +202,7 @@ def _unread(
         expected_score=None,
         rationale="",
         breaches=tuple(breach.message for breach in find_breaches(case, rubric.constraints)),
-        reason=writable(reply.reason),
+        reason=writable(reply, reply.reason),
         options=json.dumps(dict(reply.options), sort_keys=True),
         run=run,
         input_tokens=reply.input_tokens,

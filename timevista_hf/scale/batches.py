@@ -384,7 +384,8 @@ def _settle(
         return result.outcome, result.reason
     if store.get([result.key]):
         return "known", ""
-    reply = _reply(result.response, form, decoding)
+    read: Callable[[Mapping[str, Any], Decoding], Reply] = import_module(form.module).reply_of
+    reply = read(result.response, decoding)
     if reply.status != "ok":
         return reply.status, reply.reason
     try:
@@ -393,11 +394,3 @@ def _settle(
         return "unparsable", str(error)
     store.put(result.key, reply)
     return "stored", ""
-
-
-def _reply(response: Mapping[str, Any], form: Form, decoding: Decoding) -> Reply:
-    read: Callable[[Mapping[str, Any], Decoding], Reply] = import_module(form.module).reply_of
-    try:
-        return read(response, decoding)
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        return Reply("", "error", reason=f"the response cannot be read: {error!r}")
