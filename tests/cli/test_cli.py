@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from servers import Answer, FakeServer, openai_answer
 from typer.testing import CliRunner
 
 import timevista_hf as tv
@@ -272,6 +273,57 @@ def test_what_a_hosted_judge_would_cost_is_said_without_its_key(tmp_path):
     done = run("cost", EXAMPLE, "--judge", "openai:gpt-5.4", cwd=tmp_path, OPENAI_API_KEY="")
     assert done.returncode == 0, done.stderr
     assert "questions to ask" in done.stdout
+
+
+def test_the_options_of_a_judge_reach_the_server_and_the_price(tmp_path):
+    limits = ("--max-tokens", 8000, "--timeout", 300, "--concurrency", 1, "--attempts", 1)
+    with FakeServer(lambda call: Answer(openai_answer())) as server:
+        judge = ("--judge", f"server:{server.url}/v1#m", "--limit", 1, "--dimension", "trend")
+        run("score", EXAMPLE, *judge, *limits, cwd=tmp_path)
+        priced = [run("cost", EXAMPLE, *judge, *more, cwd=tmp_path) for more in (limits, ())]
+    assert {call.body["max_tokens"] for call in server.calls} == {8000}
+    assert server.most_inside == 1
+    known = [
+        line.split()[-1]
+        for done in priced
+        for line in lines(done.stdout)
+        if "answers known already" in line
+    ]
+    assert known == ["3", "0"]  # an answer of another limit is another answer
+
+
+def test_a_batch_has_the_longest_reply_that_was_asked_for(tmp_path):
+    asked = ("--judge", "openai:gpt-4o", "--limit", 1, "--max-tokens", 700)
+    done = run("batch", "write", EXAMPLE, *asked, "--folder", "b", cwd=tmp_path)
+    [file] = done.stdout.split()
+    entry = json.loads((tmp_path / file).read_text().splitlines()[0])
+    assert entry["body"]["max_completion_tokens"] == 700
+
+
+@pytest.mark.parametrize(("more", "limit"), [((), 6000), (("--max-tokens", 1024), 1024)])
+def test_the_command_line_comes_before_a_preset_and_that_before_the_defaults(tmp_path, more, limit):
+    with FakeServer(lambda call: Answer(openai_answer())) as server:
+        own = {"max_tokens": 6000, "modality": "text", "body": {"enable_thinking": False}}
+        entry = {"family": "server", "model": "m", "base_url": f"{server.url}/v1", **own}
+        (tmp_path / "presets.json").write_text(json.dumps({"judges": {"ours": entry}}))
+        variables = {"TIMEVISTA_PRESETS": str(tmp_path / "presets.json")}
+        plan = ("--judge", "ours", "--limit", 1, "--dimension", "trend")
+        done = run("score", EXAMPLE, *plan, *more, cwd=tmp_path, **variables)
+    assert done.returncode == 0, done.stderr
+    body = server.calls[0].body
+    assert (body["max_tokens"], body["enable_thinking"]) == (limit, False)
+    assert isinstance(body["messages"][1]["content"], str)  # without a picture
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("--max-tokens", 0), ("--timeout", -1), ("--attempts", "many")]
+)
+def test_an_option_of_a_judge_outside_its_range_is_refused(tmp_path, option, value):
+    done = run(
+        "score", EXAMPLE, "--judge", "server:http://127.0.0.1:9#m", option, value, cwd=tmp_path
+    )
+    assert done.returncode == 2
+    assert option.strip("-").replace("-", "_") in done.stderr.replace("-", "_")
 
 
 def test_a_missing_key_ends_a_run_with_one_line(tmp_path):

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from servers import Answer, FakeServer, openai_answer, openai_error
 from typer.testing import CliRunner
 
 from timevista_hf.cli import app
@@ -75,6 +76,21 @@ def test_subsets_may_be_given_again_and_by_pattern(tmp_path):
         *("sine-global-r5", "sine-seasonal-r5", "sine-trend-r5", "sine-shapelet-r5"),
         "sine_cosine-square-m7",
     ]
+
+
+LIMITS = ("--max-tokens", 800, "--timeout", 30, "--concurrency", 1, "--attempts", 1)
+
+
+@pytest.mark.parametrize("status", [200, 429])
+def test_the_options_of_a_judge_reach_the_server(tmp_path, status):
+    text = '{"rationale": "seen", "anomalies": [3]}'
+    body = openai_answer(text) if status == 200 else openai_error("slow down")
+    with FakeServer(lambda call: Answer(body, status)) as server:
+        plan = ("--subset", "sine-global", "--count", 3, "--judge", f"server:{server.url}/v1#m")
+        done = call(tmp_path, *plan, *LIMITS)
+    assert done.exit_code == 0, done.output
+    assert [asked.body["max_tokens"] for asked in server.calls] == [800] * 3
+    assert server.most_inside == 1
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,30 @@ _READING = "Reading, where the file can be read in two ways"
 MODELS = "openai:MODEL, anthropic:MODEL, gemini:MODEL, hf:MODEL, server:URL#MODEL, local:MODEL"
 
 
+def _of_judge(text: str, default: object = None, **rules: Any) -> Any:
+    shown = "" if default is None else f"  (default: {default})"
+    return typer.Option(help=f"{text}{shown}", rich_help_panel=JUDGE, **rules)
+
+
+JudgeName = Annotated[str, _of_judge(f"{', '.join(list_judges())}, {MODELS}.")]
+Runs = Annotated[int, _of_judge("Ask each question so often.", min=1)]
+Shown = Annotated[
+    Modality | None, _of_judge("Show a model the plot, or the numbers.", JudgeOptions.modality)
+]
+MaxTokens = Annotated[
+    int | None, _of_judge("Longest reply of a model, in tokens.", JudgeOptions.max_tokens, min=1)
+]
+Timeout = Annotated[
+    float | None, _of_judge("Seconds that one try may take.", f"{JudgeOptions.timeout:g}")
+]
+Concurrency = Annotated[
+    int | None, _of_judge("Most questions at once.", JudgeOptions.concurrency, min=1)
+]
+Attempts = Annotated[
+    int | None, _of_judge("Tries while a server is busy.", JudgeOptions.attempts, min=1)
+]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Asked:
     """The options, as typed; the methods make of them what the library takes."""
@@ -64,21 +88,17 @@ class Asked:
         typer.Option(min=1, help="Steps of history in the plot.  (default: 3 horizons)"),
     ] = None
     aspect: Annotated[str, typer.Option(help="Of the plot: 6:5, 12:5, 18:5 or 24:5.")] = "12:5"
-    judge: Annotated[
-        str,
-        typer.Option(help=f"{', '.join(list_judges())}, {MODELS}.", rich_help_panel=JUDGE),
-    ] = "builtin"
-    runs: Annotated[
-        int, typer.Option(min=1, help="Ask each question so often.", rich_help_panel=JUDGE)
-    ] = 1
+    judge: JudgeName = "builtin"
+    runs: Runs = 1
     joint: Annotated[
         bool,
         typer.Option("--joint", help="One question for all dimensions.", rich_help_panel=JUDGE),
     ] = False
-    modality: Annotated[
-        Modality,
-        typer.Option(help="Show a model the plot, or the numbers.", rich_help_panel=JUDGE),
-    ] = "vision"
+    modality: Shown = None
+    max_tokens: MaxTokens = None
+    timeout: Timeout = None
+    concurrency: Concurrency = None
+    attempts: Attempts = None
     id_column: Annotated[str | None, typer.Option(rich_help_panel=_COLUMNS)] = None
     time_column: Annotated[str | None, typer.Option(rich_help_panel=_COLUMNS)] = None
     target_column: Annotated[str | None, typer.Option(rich_help_panel=_COLUMNS)] = None
@@ -112,7 +132,14 @@ class Asked:
 
     def load_judge(self, name: str | None = None) -> Judge:
         """Make the judge, or another one of that name."""
-        return load_judge(name or self.judge, options=JudgeOptions(modality=self.modality))
+        options = given_options(
+            modality=self.modality,
+            max_tokens=self.max_tokens,
+            timeout=self.timeout,
+            concurrency=self.concurrency,
+            attempts=self.attempts,
+        )
+        return load_judge(name or self.judge, options=options)
 
     def read_table(self) -> io.ForecastTable:
         """Read the file."""
@@ -150,6 +177,11 @@ class Asked:
         if self.dataset:
             return select_rubrics("macro", dimensions=dimensions, dataset=self.dataset)
         return _rubrics_by_dataset(dimensions)
+
+
+def given_options(**options: Any) -> JudgeOptions:
+    """Make the options of a judge of those that were typed; a preset's hold for the others."""
+    return JudgeOptions(**{name: one for name, one in options.items() if one is not None})
 
 
 def within_budget(budget: float, judges: list[Judge]) -> list[Judge]:

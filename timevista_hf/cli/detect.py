@@ -8,14 +8,26 @@ from typing import Annotated
 
 import typer
 
-from timevista_hf.cli._asked import JUDGE, MODELS, Format, print_cost, within_budget
+from timevista_hf.cli._asked import (
+    JUDGE,
+    Attempts,
+    Concurrency,
+    Format,
+    JudgeName,
+    MaxTokens,
+    Runs,
+    Shown,
+    Timeout,
+    given_options,
+    print_cost,
+    within_budget,
+)
 from timevista_hf.cli._console import out, plain_errors, progress_bar, say
 from timevista_hf.cli._detect_tables import answer_table, detection_table
 from timevista_hf.detection import Example
-from timevista_hf.judges import JudgeOptions, list_judges, load_judge
+from timevista_hf.judges import load_judge
 from timevista_hf.reports.texts import explain_run
 from timevista_hf.results.anomalies import Convention
-from timevista_hf.rubrics import Modality
 from timevista_hf.runs.anomalies import DetectionRun, detect_subsets, detection_requests
 from timevista_hf.synthesis.anomalies import (
     AnomalySubset,
@@ -50,17 +62,13 @@ def detect(
         Path | None, typer.Option(help="Folder with the archive's files, for real series.")
     ] = None,
     output: Annotated[Path, typer.Option(help="Folder of the results.")] = Path("anomaly-scores"),
-    judge: Annotated[
-        str,
-        typer.Option(help=f"{', '.join(list_judges())}, {MODELS}.", rich_help_panel=JUDGE),
-    ] = "builtin",
-    modality: Annotated[
-        Modality,
-        typer.Option(help="Show a model the plot, or the numbers.", rich_help_panel=JUDGE),
-    ] = "vision",
-    runs: Annotated[
-        int, typer.Option(min=1, help="Ask each question so often.", rich_help_panel=JUDGE)
-    ] = 1,
+    judge: JudgeName = "builtin",
+    runs: Runs = 1,
+    modality: Shown = None,
+    max_tokens: MaxTokens = None,
+    timeout: Timeout = None,
+    concurrency: Concurrency = None,
+    attempts: Attempts = None,
     budget: Annotated[
         float | None,
         typer.Option(min=0, help="Stop before this many US dollars.", rich_help_panel=JUDGE),
@@ -80,7 +88,14 @@ def detect(
     The level of chance and what the paper publishes stand beside every score.
     """
     with plain_errors():
-        [asked] = judges = [load_judge(judge, options=JudgeOptions(modality=modality))]
+        options = given_options(
+            modality=modality,
+            max_tokens=max_tokens,
+            timeout=timeout,
+            concurrency=concurrency,
+            attempts=attempts,
+        )
+        [asked] = judges = [load_judge(judge, options=options)]
         chosen = _select(subset)
         if dry_run:
             requests = detection_requests(
