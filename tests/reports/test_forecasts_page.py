@@ -194,6 +194,11 @@ def test_cases_can_be_ordered_by_error_with_the_undefined_last(page):
     assert (names[0], names[-1]) == ("wind ets", "solar arima")
 
 
+def test_cases_can_be_ordered_by_series_and_then_by_model(page):
+    choose(page, order="series")
+    assert cases(page) == ["solar arima", "solar ets", "solar naive", "wind ets", "wind naive"]
+
+
 def test_cases_can_be_put_back_in_the_order_of_the_input(page):
     choose(page, order="run")
     assert cases(page) == [

@@ -227,11 +227,23 @@
 
   // The list: chosen, sorted, and shown a few at a time.
 
+  // Comparing words is slow: each is placed once.
+  const places = (rows, name) => {
+    const sorted = [...new Set(rows.map((row) => row[name]))].sort(collator.compare);
+    return new Map(sorted.map((word, at) => [word, at]));
+  };
+
   const orders = {
     worst: (dimension) => (a, b) => compare(score(a, dimension), score(b, dimension), 1),
     best: (dimension) => (a, b) => compare(score(a, dimension), score(b, dimension), -1),
     mase: () => (a, b) => compare(measured(a, "mase"), measured(b, "mase"), -1),
-    series: () => (a, b) => compare(a.series, b.series, 1) || compare(a.model, b.model, 1),
+    series: (_, rows) => {
+      const [series, models] = ["series", "model"].map((name) => places(rows, name));
+      rows.forEach((row) => {
+        row.place = series.get(row.series) * models.size + models.get(row.model);
+      });
+      return (a, b) => a.place - b.place;
+    },
     run: () => (a, b) => a.position - b.position,
   };
 
@@ -263,7 +275,7 @@
 
     const rank = (order, dimension) => {
       const name = `${order} ${dimension}`;
-      if (!ranked.has(name)) ranked.set(name, rows.slice().sort(orders[order](dimension)));
+      if (!ranked.has(name)) ranked.set(name, rows.slice().sort(orders[order](dimension, rows)));
       return ranked.get(name);
     };
 
